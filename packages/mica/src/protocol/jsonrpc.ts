@@ -1,0 +1,137 @@
+/** Decode, classify and encode one JSON-RPC message. Pure: text in, value out, or a {@link DecodeError}. */
+import { ErrorCode, ProtocolError } from "./errors.js";
+import type {
+  ErrorObject,
+  JSONRPCErrorResponse,
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  JSONRPCResultResponse,
+  RequestId,
+} from "./types.js";
+
+/** A text that is not one message of the protocol. `id` is that of the request, where it could be read. */
+export class DecodeError extends ProtocolError {
+  readonly id: RequestId | undefined;
+
+  constructor(code: number, message: string, id?: RequestId) {
+    super(code, message);
+    this.id = id;
+  }
+}
+
+/** Deepest nesting of a message, in levels: enough for any schema, too little to exhaust a stack. */
+export const DEFAULT_MAX_DEPTH = 128;
+
+/**
+ * Reads one message. A leading byte order mark is ignored (RFC 8259, section 8.1).
+ *
+ * @throws DecodeError -32700 where the text is not JSON, -32600 where it is not one message.
+ * @example const message = decodeMessage('{"jsonrpc":"2.0","id":1,"method":"server/discover"}');
+ */
+export function decodeMessage(text: string, maxDepth = DEFAULT_MAX_DEPTH): JSONRPCMessage {
+  let value: unknown;
+  try {
+    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
+  } catch {
+    throw new DecodeError(ErrorCode.ParseError, "Parse error: the message is not valid JSON");
+  }
+  return checkMessage(value, maxDepth);
+}
+
+/** The same for a value that is parsed already. */
+export function checkMessage(value: unknown, maxDepth = DEFAULT_MAX_DEPTH): JSONRPCMessage {
+  if (typeof value !== "object" || value === null) throw invalid("expected a JSON object", undefined);
+  if (Array.isArray(value)) throw invalid("batches are not part of this revision", undefined);
+  const message = value as Record<string, unknown>;
+  const id = message["id"];
+  if (message["jsonrpc"] !== "2.0") throw invalid('expected "jsonrpc": "2.0"', id);
+  if (isTooDeep(value, maxDepth)) throw invalid(`nested deeper than ${maxDepth} levels`, id);
+  if (id !== undefined && !isRequestId(id)) {
+    if (id === null && message["error"] !== undefined) return { ...message, id: undefined } as never;
+    throw invalid('"id" must be a string or an integer', undefined);
+  }
+  if (message["method"] !== undefined) {
+    if (typeof message["method"] !== "string") throw invalid('"method" must be a string', id);
+    const params = message["params"];
+    if (params !== undefined && !isObject(params)) throw invalid('"params" must be an object', id);
+    return value as JSONRPCRequest | JSONRPCNotification;
+  }
+  if (isObject(message["result"]) ? id !== undefined : isErrorObject(message["error"])) {
+    return value as JSONRPCResponse;
+  }
+  throw invalid('expected "method", or "result" with an "id", or "error"', id);
+}
+
+export function isRequest(message: JSONRPCMessage): message is JSONRPCRequest {
+  return "method" in message && (message as JSONRPCRequest).id !== undefined;
+}
+
+export function isNotification(message: JSONRPCMessage): message is JSONRPCNotification {
+  return "method" in message && (message as JSONRPCRequest).id === undefined;
+}
+
+export function isResponse(message: JSONRPCMessage): message is JSONRPCResponse {
+  return !("method" in message);
+}
+
+export function isErrorResponse(message: JSONRPCResponse): message is JSONRPCErrorResponse {
+  return (message as JSONRPCErrorResponse).error !== undefined;
+}
+
+/** "A string or integer" (basic, Requests): `1.5` and `null` are none. */
+export function isRequestId(value: unknown): value is RequestId {
+  return typeof value === "string" || Number.isSafeInteger(value);
+}
+
+/** A plain JSON object: neither null nor an array. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function resultResponse(id: RequestId, result: JSONRPCResultResponse["result"]): JSONRPCResultResponse {
+  return { jsonrpc: "2.0", id, result };
+}
+
+export function errorResponse(id: RequestId | undefined, error: ErrorObject): JSONRPCErrorResponse {
+  return id === undefined ? { jsonrpc: "2.0", error } : { jsonrpc: "2.0", id, error };
+}
+
+const encodedResults = new WeakMap<object, string>();
+
+/** Encodes a result once, for every response that will carry it. The object must not change afterwards. */
+export function preencode<T extends object>(result: T): T {
+  encodedResults.set(result, JSON.stringify(result));
+  return result;
+}
+
+/** One line of JSON, without the newline. */
+export function encodeMessage(message: JSONRPCMessage): string {
+  const result = (message as JSONRPCResultResponse).result;
+  if (result !== undefined) {
+    const encoded = encodedResults.get(result);
+    if (encoded !== undefined) {
+      const id = JSON.stringify((message as JSONRPCResultResponse).id);
+      return `{"jsonrpc":"2.0","id":${id},"result":${encoded}}`;
+    }
+  }
+  return JSON.stringify(message);
+}
+
+function invalid(why: string, id: unknown): DecodeError {
+  return new DecodeError(ErrorCode.InvalidRequest, `Invalid request: ${why}`, isRequestId(id) ? id : undefined);
+}
+
+function isErrorObject(value: unknown): boolean {
+  return isObject(value) && Number.isInteger(value["code"]) && typeof value["message"] === "string";
+}
+
+function isTooDeep(value: object, levels: number): boolean {
+  if (levels <= 0) return true;
+  for (const key in value) {
+    const inner = (value as Record<string, unknown>)[key];
+    if (typeof inner === "object" && inner !== null && isTooDeep(inner, levels - 1)) return true;
+  }
+  return false;
+}

@@ -1,0 +1,48 @@
+/** THE table of methods. Adding a method touches one row here and one handler file. */
+
+/** What the protocol says of one request method. */
+export interface MethodRow {
+  /** The server capability that must be declared before the method may be served. */
+  readonly capability: "tools" | "resources" | "prompts" | "completions" | undefined;
+  /** Whether complete results carry `ttlMs` and `cacheScope` (server/utilities/caching). */
+  readonly cacheable: boolean;
+  /** Whether the server may answer `input_required` (patterns/mrtr, Supported Requests). */
+  readonly mayAskForInput: boolean;
+  /** The member of `params` that the `Mcp-Name` header mirrors (transports/streamable-http). */
+  readonly nameParam: "name" | "uri" | undefined;
+}
+
+export type Method =
+  | "server/discover"
+  | "tools/list"
+  | "tools/call"
+  | "resources/list"
+  | "resources/templates/list"
+  | "resources/read"
+  | "prompts/list"
+  | "prompts/get"
+  | "completion/complete"
+  | "subscriptions/listen";
+
+const row = (
+  capability: MethodRow["capability"],
+  traits: { cacheable?: true; mayAskForInput?: true; nameParam?: "name" | "uri" } = {},
+): MethodRow => ({
+  capability,
+  cacheable: traits.cacheable ?? false,
+  mayAskForInput: traits.mayAskForInput ?? false,
+  nameParam: traits.nameParam,
+});
+
+export const METHODS: ReadonlyMap<string, MethodRow> = new Map<Method, MethodRow>([
+  ["server/discover", row(undefined, { cacheable: true })],
+  ["tools/list", row("tools", { cacheable: true })],
+  ["tools/call", row("tools", { mayAskForInput: true, nameParam: "name" })],
+  ["resources/list", row("resources", { cacheable: true })],
+  ["resources/templates/list", row("resources", { cacheable: true })],
+  ["resources/read", row("resources", { cacheable: true, mayAskForInput: true, nameParam: "uri" })],
+  ["prompts/list", row("prompts", { cacheable: true })],
+  ["prompts/get", row("prompts", { mayAskForInput: true, nameParam: "name" })],
+  ["completion/complete", row("completions")],
+  ["subscriptions/listen", row(undefined)],
+]);

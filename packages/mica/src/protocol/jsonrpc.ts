@@ -100,23 +100,23 @@ export function errorResponse(id: RequestId | undefined, error: ErrorObject): JS
 
 const encodedResults = new WeakMap<object, string>();
 
-/** Encodes a result once, for every response that will carry it. The object must not change afterwards. */
-export function preencode<T extends object>(result: T): T {
-  encodedResults.set(result, JSON.stringify(result));
+/** Marks a result that many responses will carry: its first encoding serves them all. It must not change after that. */
+export function encodeOnce<T extends object>(result: T): T {
+  encodedResults.set(result, "");
   return result;
 }
 
 /** One line of JSON, without the newline. */
 export function encodeMessage(message: JSONRPCMessage): string {
-  const result = (message as JSONRPCResultResponse).result;
-  if (result !== undefined) {
-    const encoded = encodedResults.get(result);
-    if (encoded !== undefined) {
-      const id = JSON.stringify((message as JSONRPCResultResponse).id);
-      return `{"jsonrpc":"2.0","id":${id},"result":${encoded}}`;
-    }
+  const { id, result } = message as JSONRPCResultResponse;
+  if (result === undefined) return JSON.stringify(message);
+  let encoded = encodedResults.get(result);
+  if (encoded === undefined) return JSON.stringify(message);
+  if (encoded === "") {
+    encoded = JSON.stringify(result);
+    encodedResults.set(result, encoded);
   }
-  return JSON.stringify(message);
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":${encoded}}`;
 }
 
 function invalid(why: string, id: unknown): DecodeError {

@@ -1,0 +1,17 @@
+/** Where change notifications travel between whoever changes something and whoever listens. */
+
+/** Something changed: a list, or the resource at a URI. */
+export type ChangeEvent =
+  | { readonly kind: "tools" | "prompts" | "resources" }
+  | { readonly kind: "resource"; readonly uri: string };
+
+/**
+ * Carries change events to every listener, in this process or, for buses over a broker, in others too.
+ * A server publishes when its lists change or `resourceUpdated` is called, and listens while it has subscribers.
+ */
+export interface ChangeBus {
+  /** Hands an event to every listener. Called at most once per change; must not throw. */
+  publish(event: ChangeEvent): void;
+  /** Calls `listener` for every event from now on; the returned function ends that. */
+  subscribe(listener: (event: ChangeEvent) => void): () => void;
+}

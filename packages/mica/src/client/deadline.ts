@@ -1,0 +1,141 @@
+/** Runs one exchange under its caller's signal, a timeout that progress restarts, and a hard cap. */
+import { McpError } from "../protocol/errors.js";
+
+/** Longest delay of a timer, in milliseconds; anything longer is no timeout at all. */
+const LONGEST_TIMER = 2_147_483_647;
+
+export interface Deadline {
+  /** Names the exchange in messages: its method. */
+  readonly what: string;
+  /** Milliseconds without an answer or progress. */
+  readonly timeoutMs: number;
+  /** Milliseconds altogether. */
+  readonly maxTimeoutMs: number;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The clock of one running exchange. */
+export interface Clock {
+  /** Progress came: the timeout starts again, the cap does not. */
+  restart(): void;
+  /** No timeout from here on. */
+  stop(): void;
+}
+
+/**
+ * Starts an exchange, and settles with it or with what ended it, whichever is first. `running` holds the
+ * ends of everything in flight, so that closing a client can end it all.
+ */
+export function underDeadline<T>(
+  deadline: Deadline,
+  running: Set<(error: McpError) => void>,
+  start: (signal: AbortSignal, clock: Clock) => Promise<T>,
+): Promise<T> {
+  const { what, timeoutMs, maxTimeoutMs, signal } = deadline;
+  if (signal?.aborted) return Promise.reject(aborted(what, signal));
+  return new Promise<T>((resolve, reject) => {
+    const controller = new AbortController();
+    const startedAt = performance.now();
+    let timer: NodeJS.Timeout | undefined;
+    const release = () => {
+      clearTimeout(timer);
+      running.delete(fail);
+      forget?.();
+    };
+    const fail = (error: McpError) => {
+      release();
+      reject(error);
+      controller.abort(error);
+    };
+    const arm = (left: number) => {
+      const capped = left < timeoutMs;
+      const delay = capped ? Math.max(left, 0) : timeoutMs;
+      if (delay <= LONGEST_TIMER) timer = setTimeout(() => fail(timedOut(deadline, capped)), delay);
+    };
+    const clock: Clock = {
+      restart: () => {
+        if (timer === undefined || controller.signal.aborted) return;
+        clearTimeout(timer);
+        arm(startedAt + maxTimeoutMs - performance.now());
+      },
+      stop: () => {
+        clearTimeout(timer);
+        timer = undefined;
+      },
+    };
+    const forget = signal && onAbort(signal, () => fail(aborted(what, signal)));
+    running.add(fail);
+    arm(maxTimeoutMs);
+    start(controller.signal, clock).then(
+      (value) => {
+        release();
+        resolve(value);
+      },
+      (error: unknown) => {
+        release();
+        reject(error);
+      },
+    );
+  });
+}
+
+function timedOut({ what, timeoutMs, maxTimeoutMs }: Deadline, capped: boolean): McpError {
+  return capped
+    ? new McpError("timeout", `${what} did not finish within ${maxTimeoutMs} ms (maxTimeoutMs)`)
+    : new McpError("timeout", `${what} got no answer within ${timeoutMs} ms (timeoutMs)`);
+}
+
+export function aborted(what: string, signal: AbortSignal): McpError {
+  return new McpError("aborted", `${what} was aborted by its caller`, { cause: signal.reason });
+}
+
+interface Listener {
+  readonly callbacks: Set<() => void>;
+  readonly listener: () => void;
+}
+
+const listening = new WeakMap<AbortSignal, Listener>();
+
+/**
+ * Calls back once when a signal aborts; the returned function ends that. However many calls share a signal,
+ * it carries one listener, and none once they are done.
+ */
+export function onAbort(signal: AbortSignal, callback: () => void): () => void {
+  const { callbacks, listener } = listening.get(signal) ?? listen(signal);
+  callbacks.add(callback);
+  return () => {
+    callbacks.delete(callback);
+    if (callbacks.size > 0 || listening.get(signal)?.callbacks !== callbacks) return;
+    listening.delete(signal);
+    signal.removeEventListener("abort", listener);
+  };
+}
+
+function listen(signal: AbortSignal): Listener {
+  const callbacks = new Set<() => void>();
+  const listener = () => {
+    for (const callback of [...callbacks]) callback();
+  };
+  const entry = { callbacks, listener };
+  listening.set(signal, entry);
+  signal.addEventListener("abort", listener, { once: true });
+  return entry;
+}
+
+/** Waits; rejects with `McpError` `aborted` where the signal fires first. */
+export function pause(ms: number, what: string, signal: AbortSignal | undefined): Promise<void> {
+  if (signal?.aborted) return Promise.reject(aborted(what, signal));
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      forget?.();
+      resolve();
+    }, ms);
+    const forget =
+      signal &&
+      onAbort(signal, () => {
+        clearTimeout(timer);
+        forget?.();
+        reject(aborted(what, signal));
+      });
+  });
+}

@@ -1,0 +1,37 @@
+/** `mica-mcp`: writing a server. Loads no third-party package. */
+export type { ChangeBus, ChangeEvent } from "../bus/bus.js";
+export { memoryBus } from "../bus/memory.js";
+export {
+  audio,
+  content,
+  embedded,
+  image,
+  resourceLink,
+  text,
+  type ToolOutput,
+  type ToolOutputOptions,
+} from "../protocol/content.js";
+export { ErrorCode, ProtocolError, ToolError } from "../protocol/errors.js";
+export type * from "../protocol/features.js";
+export type * from "../protocol/types.js";
+export { PROTOCOL_VERSION } from "../protocol/types.js";
+export type { InferInput, InferOutput, Schema, StandardSchema } from "../schema/standard.js";
+export type { Registration } from "../server/catalogue.js";
+export type { Completer, CompletionContext } from "../server/completion.js";
+export type { HandlerContext } from "../server/context.js";
+export type { OnError } from "../server/failure.js";
+export { DEFAULT_CACHE_HINTS, DEFAULT_LIMITS, type ServerCacheHints, type ServerLimits } from "../server/limits.js";
+export type { PromptDefinition, PromptHandler, PromptPart, PromptReturn } from "../server/prompts.js";
+export {
+  type ContentsItem,
+  contents,
+  type ResourceDefinition,
+  type ResourceOutput,
+  type ResourceReader,
+  type ResourceTemplateDefinition,
+  type TemplateReader,
+} from "../server/resources.js";
+export { createServer, type Server, type ServerOptions } from "../server/server.js";
+export type { ToolArguments, ToolDefinition, ToolHandler, ToolReturn } from "../server/tools.js";
+export { parseUriTemplate, type TemplateVariables, type UriTemplate } from "../server/uri-template.js";
+export type { AuthInfo, MirroredHeader, RequestHandler, ServerExchange } from "../transport.js";

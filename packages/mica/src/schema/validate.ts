@@ -1,0 +1,71 @@
+/** One way to validate, whatever kind of schema an author gave; problems always name their place. */
+import type { JsonSchema } from "../protocol/features.js";
+import { type JsonSchemaValidator, compileJsonSchema } from "./json-schema.js";
+import { isStandardSchema, type Schema, type StandardResult } from "./standard.js";
+
+/** One thing that is wrong with a value. `path` is like `items[0].name`; empty for the value itself. */
+export interface Problem {
+  readonly path: string;
+  readonly message: string;
+}
+
+export type Validation =
+  | { readonly value: unknown; readonly problems?: undefined }
+  | { readonly problems: readonly Problem[] };
+
+/** Validates a value; synchronous wherever the schema is. */
+export type Validate = (value: unknown) => Validation | Promise<Validation>;
+
+/**
+ * Prepares validation of one schema. Cheap: a JSON Schema validator is loaded and built at first use.
+ *
+ * @example const validate = createValidator(z.object({ id: z.string() })); validate({ id: 1 })
+ */
+export function createValidator(schema: Schema): Validate {
+  return isStandardSchema(schema) ? standardValidator(schema["~standard"].validate) : dataValidator(schema as JsonSchema);
+}
+
+function standardValidator(
+  validate: (value: unknown) => StandardResult<unknown> | Promise<StandardResult<unknown>>,
+): Validate {
+  return (value) => {
+    const result = validate(value);
+    return result instanceof Promise ? result.then(fromStandard) : fromStandard(result);
+  };
+}
+
+function fromStandard(result: StandardResult<unknown>): Validation {
+  if (result.issues === undefined) return result;
+  return {
+    problems: result.issues.map(({ message, path }) => ({ message, path: joinPath(path ?? []) })),
+  };
+}
+
+function dataValidator(schema: JsonSchema): Validate {
+  let ready: JsonSchemaValidator | undefined;
+  const check = (validator: JsonSchemaValidator, value: unknown): Validation => {
+    const problems = validator(value);
+    return problems.length ? { problems } : { value };
+  };
+  return (value) => {
+    if (ready !== undefined) return check(ready, value);
+    return compileJsonSchema(schema).then((validator) => {
+      ready = validator;
+      return check(validator, value);
+    });
+  };
+}
+
+function joinPath(path: readonly (PropertyKey | { readonly key: PropertyKey })[]): string {
+  let joined = "";
+  for (const segment of path) {
+    const key = typeof segment === "object" ? segment.key : segment;
+    joined += typeof key === "number" ? `[${key}]` : joined ? `.${String(key)}` : String(key);
+  }
+  return joined;
+}
+
+/** All problems as one text, one a line: `startsAt: Invalid ISO datetime`. */
+export function describeProblems(problems: readonly Problem[]): string {
+  return problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("\n");
+}

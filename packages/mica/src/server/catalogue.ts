@@ -1,0 +1,117 @@
+/**
+ * A named, ordered collection of registrations (tools, resources, templates, prompts) and its pages.
+ * Order is that of registration, so that a list reads the same at every request (server/tools, Listing Tools);
+ * pages are built and encoded once and serve every caller until the collection changes.
+ */
+import { ErrorCode, ProtocolError } from "../protocol/errors.js";
+import { encodeOnce } from "../protocol/jsonrpc.js";
+import type { PaginatedResult } from "../protocol/types.js";
+
+interface Entry<T> {
+  readonly position: number;
+  readonly value: T;
+}
+
+/** Undoes a registration; safe to call twice. */
+export interface Registration {
+  remove(): void;
+}
+
+export interface Catalogue<T> {
+  add(key: string, value: T): Registration;
+  get(key: string): T | undefined;
+  values(): Iterable<T>;
+  readonly size: number;
+  /** The page after `cursor`. @throws ProtocolError -32602 where the cursor is not one that was handed out. */
+  page(cursor: unknown): PaginatedResult;
+}
+
+/**
+ * @param kind what a registration is called in messages, e.g. `tool`
+ * @param buildPage makes the result of a page from its entries
+ */
+export function createCatalogue<T>(
+  kind: string,
+  pageSize: number,
+  buildPage: (entries: T[]) => PaginatedResult,
+  onChange: () => void,
+): Catalogue<T> {
+  const entries = new Map<string, Entry<T>>();
+  let nextPosition = 1;
+  let ordered: Entry<T>[] | undefined;
+  let pages = new Map<number, PaginatedResult>();
+
+  const changed = () => {
+    ordered = undefined;
+    pages = new Map();
+    onChange();
+  };
+
+  const buildFrom = (after: number): PaginatedResult => {
+    ordered ??= [...entries.values()];
+    const start = firstAfter(ordered, after);
+    const slice = ordered.slice(start, start + pageSize);
+    const result = buildPage(slice.map(({ value }) => value));
+    const last = slice.at(-1);
+    if (last !== undefined && start + pageSize < ordered.length) result.nextCursor = writeCursor(last.position);
+    return encodeOnce(result);
+  };
+
+  return {
+    add(key, value) {
+      if (entries.has(key)) throw new TypeError(`${kind} ${JSON.stringify(key)} is registered already`);
+      const entry = { position: nextPosition++, value };
+      entries.set(key, entry);
+      changed();
+      return {
+        remove() {
+          if (entries.get(key) !== entry) return;
+          entries.delete(key);
+          changed();
+        },
+      };
+    },
+    get: (key) => entries.get(key)?.value,
+    *values() {
+      for (const { value } of entries.values()) yield value;
+    },
+    get size() {
+      return entries.size;
+    },
+    page(cursor) {
+      const after = cursor === undefined ? 0 : readCursor(cursor, nextPosition);
+      let result = pages.get(after);
+      if (result === undefined) {
+        result = buildFrom(after);
+        pages.set(after, result);
+      }
+      return result;
+    },
+  };
+}
+
+/** The index of the first entry behind a position: entries are in ascending order of it. */
+function firstAfter(ordered: readonly Entry<unknown>[], position: number): number {
+  let low = 0;
+  let high = ordered.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (ordered[middle]!.position <= position) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+// A cursor names the last entry that was sent, not an offset: entries that come or go meanwhile shift nothing.
+
+function writeCursor(position: number): string {
+  return `p${position.toString(36)}`;
+}
+
+function readCursor(cursor: unknown, nextPosition: number): number {
+  const position = typeof cursor === "string" && /^p[0-9a-z]{1,8}$/.test(cursor) ? Number.parseInt(cursor.slice(1), 36) : -1;
+  if (position < 1 || position >= nextPosition || writeCursor(position) !== cursor) {
+    throw new ProtocolError(ErrorCode.InvalidParams, `Invalid cursor ${JSON.stringify(cursor)}: expected a nextCursor of this list`);
+  }
+  return position;
+}

@@ -1,0 +1,78 @@
+/** The pipeline of one request: envelope, method, handler, stamp, answer. */
+import { ErrorCode, ProtocolError, unsupportedVersion } from "../protocol/errors.js";
+import { errorResponse, resultResponse } from "../protocol/jsonrpc.js";
+import { MetaKey, type RequestMeta, readRequestMeta } from "../protocol/meta.js";
+import { METHODS, type MethodRow } from "../protocol/methods.js";
+import type { Implementation, JSONRPCRequest, JSONRPCResponse, MetaObject, Result, ServerCapabilities } from "../protocol/types.js";
+import type { ServerExchange } from "../transport.js";
+import { asProtocolError, type OnError } from "./failure.js";
+
+/** Serves one method. Throws `ProtocolError` for what the caller should see; anything else stays concealed. */
+export type MethodHandler = (
+  params: Record<string, unknown>,
+  meta: RequestMeta,
+  exchange: ServerExchange,
+  request: JSONRPCRequest,
+) => Result | Promise<Result>;
+
+export interface Dispatch {
+  readonly info: Implementation;
+  readonly supportedVersions: readonly string[];
+  readonly handlers: ReadonlyMap<string, MethodHandler>;
+  capabilities(): ServerCapabilities;
+  readonly onError: OnError;
+}
+
+/** Builds `handle`: it never rejects, and keeps nothing from one request to the next. */
+export function createDispatcher(dispatch: Dispatch): (request: JSONRPCRequest, exchange: ServerExchange) => Promise<JSONRPCResponse> {
+  const stamp = createStamp(dispatch.info);
+
+  return async function handle(request, exchange) {
+    try {
+      const meta = readEnvelope(request, dispatch.supportedVersions);
+      const handler = findHandler(request.method, dispatch);
+      const result = handler(request.params ?? {}, meta, exchange, request);
+      return resultResponse(request.id, stamp(result instanceof Promise ? await result : result));
+    } catch (error) {
+      return errorResponse(request.id, asProtocolError(error, request.method, dispatch.onError).toErrorObject());
+    }
+  };
+}
+
+function readEnvelope(request: JSONRPCRequest, supported: readonly string[]): RequestMeta {
+  // A handshake has no envelope. Its sender can show its user nothing but this error, so it names the versions.
+  if (request.method === "initialize" && request.params?.["_meta"] === undefined) {
+    throw unsupportedVersion(String(request.params?.["protocolVersion"]), supported);
+  }
+  const meta = readRequestMeta(request.params);
+  if (!supported.includes(meta.protocolVersion)) throw unsupportedVersion(meta.protocolVersion, supported);
+  return meta;
+}
+
+/** A method is there when the table has it and its capability is declared: either way the other error is the same. */
+function findHandler(method: string, dispatch: Dispatch): MethodHandler {
+  const row: MethodRow | undefined = METHODS.get(method);
+  const handler = dispatch.handlers.get(method);
+  if (row === undefined || handler === undefined) throw notFound(`Method not found: ${method}`);
+  if (row.capability !== undefined && dispatch.capabilities()[row.capability] === undefined) {
+    throw notFound(`Method not found: ${method} (this server does not offer ${row.capability})`);
+  }
+  return handler;
+}
+
+function notFound(message: string): ProtocolError {
+  return new ProtocolError(ErrorCode.MethodNotFound, message);
+}
+
+/** Names the type of a result and the server it comes from (basic, ResultType and per-response protocol fields). */
+function createStamp(info: Implementation): (result: Result) => Result {
+  // Icons may hold whole images: they go with discovery alone.
+  const ownMeta: MetaObject = { [MetaKey.serverInfo]: { name: info.name, version: info.version } };
+  return (result) => {
+    // A page of a list serves many responses and is stamped with the first.
+    if (result._meta === ownMeta) return result;
+    result.resultType ??= "complete";
+    result._meta = result._meta === undefined ? ownMeta : { ...ownMeta, ...result._meta };
+    return result;
+  };
+}

@@ -1,0 +1,186 @@
+/** Tools: registration, `tools/list`, `tools/call`, and the one place where results are rendered (server/tools). */
+import { text, ToolOutput } from "../protocol/content.js";
+import { ErrorCode, ProtocolError, ToolError } from "../protocol/errors.js";
+import type { CallToolResult, JsonSchema, ListToolsResult, Tool, ToolAnnotations } from "../protocol/features.js";
+import { isObject } from "../protocol/jsonrpc.js";
+import type { CacheHints, Icon, MetaObject } from "../protocol/types.js";
+import { advertise } from "../schema/advertise.js";
+import { type HeaderParam, headerParams, readPath } from "../schema/header-params.js";
+import type { InferInput, InferOutput, Schema } from "../schema/standard.js";
+import { createValidator, describeProblems, type Problem, type Validate } from "../schema/validate.js";
+import type { MirroredHeader } from "../transport.js";
+import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
+import type { HandlerContext } from "./context.js";
+import { concealed, type OnError } from "./failure.js";
+
+/** What an author says of a tool. Everything but the handler is advertised as it stands, and nothing else is. */
+export interface ToolDefinition<Input extends Schema | undefined, Output extends Schema | undefined> {
+  title?: string;
+  /** Read by the model to decide when to call. */
+  description?: string;
+  /** Of an object. Without it the tool takes no arguments. */
+  input?: Input;
+  /** Opt-in: results are then checked and also sent as `structuredContent`. */
+  output?: Output;
+  annotations?: ToolAnnotations;
+  icons?: Icon[];
+  _meta?: MetaObject;
+}
+
+export type ToolArguments<Input> = Input extends Schema ? InferOutput<Input> : Record<string, never>;
+export type ToolReturn<Output> = Output extends Schema ? InferInput<Output> | ToolOutput : unknown;
+
+/**
+ * Called once per call (once per round where it asks for input). Return a string for text, any other value for
+ * compact JSON, or `content(...)`; throw `ToolError` to tell the model what went wrong.
+ */
+export type ToolHandler<Input, Output> = (
+  args: ToolArguments<Input>,
+  ctx: HandlerContext,
+) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
+
+interface RegisteredTool {
+  readonly tool: Tool;
+  readonly validateInput: Validate;
+  readonly validateOutput: Validate | undefined;
+  readonly headers: readonly HeaderParam[];
+  readonly handler: (args: never, ctx: HandlerContext) => unknown;
+}
+
+export interface Tools {
+  add<Input extends Schema | undefined, Output extends Schema | undefined>(
+    name: string,
+    definition: ToolDefinition<Input, Output>,
+    handler: ToolHandler<Input, Output>,
+  ): Registration;
+  readonly catalogue: Catalogue<RegisteredTool>;
+  /** Looks a tool up and checks the shape of a call. @throws ProtocolError -32602 */
+  find(params: Record<string, unknown>): RegisteredTool;
+  call(tool: RegisteredTool, params: Record<string, unknown>, ctx: HandlerContext): Promise<CallToolResult>;
+  mirroredHeaders(params: Record<string, unknown> | undefined): readonly MirroredHeader[];
+}
+
+const NO_HEADERS: readonly MirroredHeader[] = [];
+const NO_ARGUMENTS: JsonSchema = { type: "object", additionalProperties: false };
+
+export function createTools(pageSize: number, hints: CacheHints, onChange: () => void, onError: OnError): Tools {
+  const catalogue = createCatalogue<RegisteredTool>(
+    "tool",
+    pageSize,
+    (entries): ListToolsResult => ({ tools: entries.map(({ tool }) => tool), ...hints }),
+    onChange,
+  );
+
+  return {
+    catalogue,
+    add: (name, definition, handler) => catalogue.add(name, register(name, definition, handler)),
+    find(params) {
+      const name = params["name"];
+      if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, "params.name must be a string");
+      const found = catalogue.get(name);
+      if (found === undefined) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
+      const args = params["arguments"];
+      if (args !== undefined && !isObject(args)) {
+        throw new ProtocolError(ErrorCode.InvalidParams, "params.arguments must be an object");
+      }
+      return found;
+    },
+    async call(registered, params, ctx) {
+      const { name } = registered.tool;
+      let validation = registered.validateInput(params["arguments"] ?? {});
+      if (validation instanceof Promise) validation = await validation;
+      if (validation.problems !== undefined) return invalidArguments(name, validation.problems);
+      try {
+        return await render(registered, await registered.handler(validation.value as never, ctx));
+      } catch (error) {
+        if (error instanceof ProtocolError) throw error;
+        if (error instanceof ToolError) return failed(error.message);
+        return failed(concealed(error, `Tool ${JSON.stringify(name)}`, onError));
+      }
+    },
+    mirroredHeaders(params) {
+      const name = params?.["name"];
+      const headers = typeof name === "string" ? catalogue.get(name)?.headers : undefined;
+      if (headers === undefined || headers.length === 0) return NO_HEADERS;
+      const args = params?.["arguments"];
+      return headers.map(({ header, path, type }) => ({ header, type, value: readPath(args, path) }));
+    },
+  };
+}
+
+function register<Input extends Schema | undefined, Output extends Schema | undefined>(
+  name: string,
+  definition: ToolDefinition<Input, Output>,
+  handler: ToolHandler<Input, Output>,
+): RegisteredTool {
+  const what = `tool ${JSON.stringify(name)}`;
+  if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
+    throw new TypeError(`${what}: a name is 1 to 128 of the characters A-Z a-z 0-9 _ - . (server/tools, Tool Names)`);
+  }
+  if (typeof handler !== "function") throw new TypeError(`${what}: handler must be a function, got ${typeof handler}`);
+  const { input, output, title, description, annotations, icons, _meta } = definition;
+  const inputSchema = input === undefined ? NO_ARGUMENTS : objectSchema(advertise(input, "input", `${what} input`), what);
+  const scanned = headerParams(inputSchema);
+  if (scanned.problem !== undefined) throw new TypeError(`${what}: ${scanned.problem}`);
+  const tool: Tool = { name, inputSchema };
+  if (title !== undefined) tool.title = title;
+  if (description !== undefined) tool.description = description;
+  if (output !== undefined) tool.outputSchema = advertise(output, "output", `${what} output`);
+  if (annotations !== undefined) tool.annotations = annotations;
+  if (icons !== undefined) tool.icons = icons;
+  if (_meta !== undefined) tool._meta = _meta;
+  return {
+    tool,
+    validateInput: input === undefined ? validateNoArguments : createValidator(input),
+    validateOutput: output === undefined ? undefined : createValidator(output),
+    headers: scanned.params,
+    handler: handler as RegisteredTool["handler"],
+  };
+}
+
+/** "`type: "object"` is required at the root" of an input schema; a union of objects may leave it out. */
+function objectSchema(schema: JsonSchema, what: string): JsonSchema {
+  if (schema["type"] === "object") return schema;
+  if (schema["type"] === undefined && (schema["anyOf"] || schema["oneOf"] || schema["allOf"] || schema["$ref"])) {
+    return { type: "object", ...schema };
+  }
+  throw new TypeError(`${what} input: the schema must describe an object, got type ${JSON.stringify(schema["type"])}`);
+}
+
+const validateNoArguments: Validate = (value) => {
+  const names = Object.keys(value as object);
+  return names.length === 0 ? { value } : { problems: names.map((path) => ({ path, message: "this tool takes no arguments" })) };
+};
+
+async function render({ tool, validateOutput }: RegisteredTool, value: unknown): Promise<CallToolResult> {
+  const output = value instanceof ToolOutput ? value : undefined;
+  const structured = output ? output.options.structured : value;
+  const result: CallToolResult = { content: output ? output.blocks : blocksOf(value) };
+  if (output?.options.isError) result.isError = true;
+  if (output?.options._meta !== undefined) result._meta = output.options._meta;
+  if (validateOutput === undefined || result.isError) {
+    if (output !== undefined && structured !== undefined) result.structuredContent = structured;
+    return result;
+  }
+  const validation = await validateOutput(structured);
+  if (validation.problems !== undefined) {
+    throw new Error(`the result of ${tool.name} does not fit its output schema:\n${describeProblems(validation.problems)}`);
+  }
+  result.structuredContent = validation.value;
+  if (output === undefined) result.content = blocksOf(validation.value);
+  return result;
+}
+
+function blocksOf(value: unknown): CallToolResult["content"] {
+  if (value === undefined) return [];
+  return [text(typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)))];
+}
+
+function failed(message: string): CallToolResult {
+  return { content: [text(message)], isError: true };
+}
+
+/** "Input validation errors" are for the model to read and correct (server/tools, Error Handling). */
+function invalidArguments(name: string, problems: readonly Problem[]): CallToolResult {
+  return failed(`Invalid arguments for tool ${JSON.stringify(name)}:\n${describeProblems(problems)}`);
+}

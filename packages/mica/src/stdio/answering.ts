@@ -1,0 +1,231 @@
+/** The message loop of a server on lines: requests in, notifications and responses out. It owns no stream. */
+import { ErrorCode, McpError } from "../protocol/errors.js";
+import {
+  DecodeError,
+  decodeMessage,
+  encodeMessage,
+  errorResponse,
+  isErrorResponse,
+  isNotification,
+  isRequest,
+  isRequestId,
+} from "../protocol/jsonrpc.js";
+import { MetaKey } from "../protocol/meta.js";
+import type {
+  JSONRPCMessage,
+  JSONRPCNotification,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  RequestId,
+} from "../protocol/types.js";
+import type { RequestHandler, ServerExchange } from "../transport.js";
+import type { LineProblem } from "./lines.js";
+import type { Outbox } from "./outbox.js";
+import { idOfOverlong } from "./overlong.js";
+
+export interface AnsweringOptions {
+  /** Requests being worked on at once. */
+  readonly maxInFlight: number;
+  /** Told, in one sentence, of what is ignored or went wrong without an answer of its own. */
+  readonly onProblem: (text: string) => void;
+}
+
+export interface Answering {
+  /** One line of the client. */
+  receive(line: string): void;
+  /** One line of the client that could not be read. */
+  refuse(problem: LineProblem): void;
+  /** Resolves when no handler runs any more. */
+  idle(): Promise<void>;
+  /** Ends the subscriptions that were opened here, and no others. */
+  endSubscriptions(): void;
+  /** The client is gone: aborts everything and answers nothing. */
+  abandon(): void;
+  /** There is no time left: answers everything that is open with an error, and aborts it. */
+  giveUp(): void;
+}
+
+/** A request that has neither been answered nor cancelled. */
+interface OpenExchange extends ServerExchange {
+  readonly request: JSONRPCRequest;
+  /** Nothing is sent for it any more. */
+  end(): void;
+  abort(message: string): void;
+}
+
+const LISTEN = "subscriptions/listen";
+
+export function answerLines(handler: RequestHandler, outbox: Outbox, options: AnsweringOptions): Answering {
+  const { maxInFlight, onProblem } = options;
+  /** By id; a Map tells `1` from `"1"`. */
+  const open = new Map<RequestId, OpenExchange>();
+  // Handlers at work: those of cancelled requests too, until they return.
+  let running = 0;
+  const whenIdle = new Set<() => void>();
+
+  function receive(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = decodeMessage(line);
+    } catch (error) {
+      if (!(error instanceof DecodeError)) throw error;
+      send(errorResponse(error.id, error.toErrorObject()));
+      return;
+    }
+    if (isRequest(message)) serve(message);
+    else if (!isNotification(message)) onProblem("ignored a response: clients send none in this revision");
+    else if (message.method === "notifications/cancelled") cancel(message);
+  }
+
+  function refuse(problem: LineProblem): void {
+    if (problem.kind === "not_utf8") {
+      refuseWith(undefined, ErrorCode.ParseError, "Parse error: the message is not valid UTF-8");
+      return;
+    }
+    const { bytes, limit, head, tail } = problem;
+    const why = `Invalid request: the message has ${bytes} bytes, and at most ${limit} are accepted (maxMessageBytes)`;
+    refuseWith(idOfOverlong(head, tail), ErrorCode.InvalidRequest, why);
+  }
+
+  function refuseWith(id: RequestId | undefined, code: number, message: string): void {
+    send(errorResponse(id, { code, message }));
+  }
+
+  function serve(request: JSONRPCRequest): void {
+    const { id } = request;
+    if (open.has(id)) {
+      const why = `Invalid request: a request with the id ${JSON.stringify(id)} is in flight already`;
+      refuseWith(id, ErrorCode.InvalidRequest, why);
+      return;
+    }
+    if (running >= maxInFlight) {
+      const why = `Internal error: ${maxInFlight} requests are in flight, the most that are served at once (maxInFlight)`;
+      refuseWith(id, ErrorCode.InternalError, why);
+      return;
+    }
+    const exchange = openExchange(request, outbox, onProblem);
+    open.set(id, exchange);
+    running++;
+    handler.handle(request, exchange).then(
+      (response) => settle(exchange, response),
+      (error: unknown) => settle(exchange, failed(id, error)),
+    );
+  }
+
+  function settle(exchange: OpenExchange, response: JSONRPCResponse): void {
+    running--;
+    const { id, method } = exchange.request;
+    // Another request may have taken the id of a cancelled one.
+    if (open.get(id) === exchange) {
+      open.delete(id);
+      exchange.end();
+      if (method === LISTEN && !isErrorResponse(response)) send(torndown(id));
+      send(response);
+    }
+    if (running === 0) for (const resolve of whenIdle) resolve();
+  }
+
+  function send(message: JSONRPCMessage): void {
+    let line: string;
+    try {
+      line = encodeMessage(message);
+    } catch (error) {
+      line = encodeMessage(failed((message as JSONRPCResponse).id, error));
+    }
+    outbox.send(line);
+  }
+
+  function failed(id: RequestId | undefined, error: unknown): JSONRPCResponse {
+    onProblem(`request ${JSON.stringify(id)} has no answer that could be sent: ${describe(error)}`);
+    return errorResponse(id, { code: ErrorCode.InternalError, message: "Internal error" });
+  }
+
+  /** "Invalid cancellation notifications SHOULD be ignored" (patterns/cancellation, Error Handling). */
+  function cancel({ params }: JSONRPCNotification): void {
+    const id = params?.["requestId"];
+    const exchange = isRequestId(id) ? open.get(id) : undefined;
+    if (!exchange) return;
+    const reason = params?.["reason"];
+    drop(exchange, `The client cancelled the request${typeof reason === "string" ? `: ${reason}` : ""}`);
+  }
+
+  function drop(exchange: OpenExchange, why: string): void {
+    open.delete(exchange.request.id);
+    exchange.end();
+    exchange.abort(why);
+  }
+
+  return {
+    receive,
+    refuse,
+    idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.add(resolve))),
+    endSubscriptions() {
+      for (const exchange of open.values()) {
+        if (exchange.request.method !== LISTEN) continue;
+        const { id } = exchange.request;
+        drop(exchange, "The connection is closing");
+        send(torndown(id));
+        send({
+          jsonrpc: "2.0",
+          id,
+          result: { resultType: "complete", _meta: { [MetaKey.subscriptionId]: id } },
+        });
+      }
+    },
+    abandon() {
+      for (const exchange of open.values()) drop(exchange, "The client is gone");
+    },
+    giveUp() {
+      for (const exchange of open.values()) {
+        drop(exchange, "The server is shutting down");
+        const why = "Internal error: the server shut down before the request was done";
+        refuseWith(exchange.request.id, ErrorCode.InternalError, why);
+      }
+    },
+  };
+}
+
+/** The server "MUST send `notifications/cancelled`" when it ends a subscription itself (patterns/cancellation). */
+function torndown(id: RequestId): JSONRPCNotification {
+  const params = { _meta: { [MetaKey.subscriptionId]: id }, requestId: id };
+  return { jsonrpc: "2.0", method: "notifications/cancelled", params };
+}
+
+function openExchange(
+  request: JSONRPCRequest,
+  outbox: Outbox,
+  onProblem: (text: string) => void,
+): OpenExchange {
+  let ended = false;
+  let controller: AbortController | undefined;
+  let aborted: McpError | undefined;
+  return {
+    request,
+    notify(notification) {
+      if (ended) return;
+      const { method } = notification;
+      try {
+        const lossy = method === "notifications/progress" || method === "notifications/message";
+        outbox.offer(encodeMessage(notification), lossy);
+      } catch (error) {
+        onProblem(`${method} of request ${JSON.stringify(request.id)} could not be sent: ${describe(error)}`);
+      }
+    },
+    get signal() {
+      controller ??= new AbortController();
+      if (aborted) controller.abort(aborted);
+      return controller.signal;
+    },
+    end() {
+      ended = true;
+    },
+    abort(message) {
+      aborted = new McpError("aborted", message);
+      controller?.abort(aborted);
+    },
+  };
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? (error.stack ?? error.message) : String(error);
+}

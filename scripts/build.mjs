@@ -1,0 +1,58 @@
+/**
+ * Builds the published files: one readable ES module per subpath (what several of them share stands in chunks of
+ * its own), with source maps, and declarations. `--types=no` leaves the declarations out, for a quick run.
+ */
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const root = join(dirname(fileURLToPath(import.meta.url)), "..");
+const require = createRequire(import.meta.url);
+
+/** What is built: the entries of a package, and what it takes from elsewhere at run time. */
+const packages = [
+  { folder: "packages/mica", entries: ["index", "client", "stdio", "http", "fetch", "testing"], from: "src/entry" },
+  { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },
+  { folder: "servers/incidents", entries: ["incidents-mcp", "index"], from: "src" },
+];
+
+export async function buildAll({ types = true } = {}) {
+  for (const { folder, entries, from } of packages) {
+    const base = join(root, folder);
+    const found = entries.filter((entry) => existsSync(join(base, from, `${entry}.ts`)));
+    if (found.length === 0) continue;
+    rmSync(join(base, "dist"), { recursive: true, force: true });
+    await build({
+      absWorkingDir: base,
+      entryPoints: found.map((entry) => `${from}/${entry}.ts`),
+      outdir: "dist",
+      bundle: true,
+      splitting: true,
+      chunkNames: "shared-[hash]",
+      format: "esm",
+      platform: folder === "packages/mica" ? "neutral" : "node",
+      target: "node20",
+      packages: "external",
+      external: ["node:*"],
+      sourcemap: true,
+      logLevel: "warning",
+      tsconfigRaw: {},
+    });
+    if (types) declare(base);
+  }
+}
+
+function declare(base) {
+  const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
+  const config = join(base, "tsconfig.build.json");
+  if (!existsSync(config)) return;
+  const { status } = spawnSync(process.execPath, [tsc, "-p", config], { stdio: "inherit", cwd: root });
+  if (status !== 0) throw new Error(`declarations of ${JSON.parse(readFileSync(join(base, "package.json"), "utf8")).name} failed`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await buildAll({ types: !process.argv.includes("--types=no") });
+}

@@ -69,7 +69,7 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
           signal: options.signal,
         },
         running,
-        (signal, clock) =>
+        async (signal, clock) =>
           transport.exchange(
             { jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } },
             {

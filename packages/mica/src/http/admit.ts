@@ -63,12 +63,21 @@ export function unavailable(why: string): Answer {
   return refuse(503, why, { "retry-after": "1" });
 }
 
+/** 406, for a client that takes neither form of answer. */
+export function notAcceptable(accept: string | undefined): Answer {
+  return refuse(406, `accept must list application/json and text/event-stream, got ${quote(accept)}`);
+}
+
 /** What became of a body: a request to serve, or an answer that settles it. */
 export type Received =
   | { readonly request: JSONRPCRequest; readonly answer?: undefined }
   | { readonly answer: Answer; readonly request?: undefined };
 
-/** Reads the body of a POST: one request or one notification (Sending Messages). Undefined stands for bytes that are not UTF-8. */
+/**
+ * Reads the body of a POST: one request or one notification (Sending Messages).
+ *
+ * @param text The body, or undefined where its bytes are not UTF-8.
+ */
 export function receive(
   text: string | undefined,
   header: ReadHeader,
@@ -103,14 +112,17 @@ export function receive(
  */
 export function readAccept(accept: string | undefined): AcceptedForms | undefined {
   if (accept === undefined || accept === "application/json, text/event-stream") return BOTH;
-  const ranges = new Set<string>();
+  const admitted = new Set<string>();
+  const refused = new Set<string>();
   for (const part of accept.toLowerCase().split(",")) {
     const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim());
-    if (!parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter))) ranges.add(range);
+    const weightless = parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    (weightless ? refused : admitted).add(range);
   }
-  const any = ranges.has("*/*");
-  const json = any || ranges.has("application/*") || ranges.has("application/json");
-  const stream = any || ranges.has("text/*") || ranges.has("text/event-stream");
+  const admits = (type: string, range: string) =>
+    admitted.has(type) || (!refused.has(type) && (admitted.has(range) || admitted.has("*/*")));
+  const json = admits("application/json", "application/*");
+  const stream = admits("text/event-stream", "text/*");
   return json || stream ? { json, stream } : undefined;
 }
 

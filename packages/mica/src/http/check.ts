@@ -73,6 +73,9 @@ function checkValue(name: string, given: string | undefined, value: unknown): Er
   if (given === undefined) {
     return value === undefined || value === null ? undefined : missing(name, value);
   }
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return mismatch(`${name} mirrors ${value}, an integer beyond ±(2^53 − 1)`);
+  }
   const decoded = decodeHeaderValue(given);
   if (decoded === undefined) {
     return mismatch(`${name} header value ${quote(given)} is neither plain ASCII nor valid =?base64?...?=`);

@@ -1,0 +1,115 @@
+/**
+ * Finding out what a server speaks, by the specification's own probe: `server/discover` (basic/versioning,
+ * Backward Compatibility). An era is a property of the server, found once; whatever it is, the rest of the
+ * client speaks one protocol through one {@link ClientTransport}.
+ */
+import { ErrorCode, McpError, ProtocolError } from "../protocol/errors.js";
+import { isObject } from "../protocol/jsonrpc.js";
+import { type DiscoverResult, PROTOCOL_VERSION } from "../protocol/types.js";
+import { type Exchanger, rpcCodeOf, type SendOptions, shown } from "./exchange.js";
+import { checkShape, resultType } from "./result.js";
+
+/** The revisions with per-request metadata that this client speaks, newest first. */
+export const MODERN_VERSIONS: readonly string[] = [PROTOCOL_VERSION];
+
+/** What the probe found. A legacy server is one that answered as no modern server may. */
+export type Era =
+  | { readonly kind: "modern"; readonly protocolVersion: string; readonly discovered: DiscoverResult }
+  | { readonly kind: "legacy"; readonly answer: string; readonly cause: unknown };
+
+/** Errors that only a modern server answers with: they identify one (transports/stdio, Backward Compatibility). */
+const MODERN_ERRORS = new Set<number>([
+  ErrorCode.HeaderMismatch,
+  ErrorCode.MissingRequiredClientCapability,
+  ErrorCode.UnsupportedProtocolVersion,
+]);
+
+/**
+ * Probes a server, and leaves the exchanger set to the revision that both sides speak.
+ *
+ * @throws McpError `unsupported_version` naming both lists, or whatever kept the probe from being answered.
+ */
+export async function findEra(
+  exchanger: Exchanger,
+  options: SendOptions,
+  spoken: readonly string[] = MODERN_VERSIONS,
+): Promise<Era> {
+  const tried = new Set<string>();
+  for (;;) {
+    const requested = exchanger.protocolVersion;
+    tried.add(requested);
+    try {
+      const discovered = await discover(exchanger, options);
+      exchanger.protocolVersion = chooseVersion(spoken, discovered.supportedVersions);
+      return { kind: "modern", protocolVersion: exchanger.protocolVersion, discovered };
+    } catch (error) {
+      const code = rpcCodeOf(error);
+      if (code === ErrorCode.UnsupportedProtocolVersion) {
+        const supported = supportedIn(error as McpError);
+        const chosen = chooseVersion(spoken, supported, error);
+        if (tried.has(chosen)) throw contradiction(chosen, supported, error);
+        exchanger.protocolVersion = chosen;
+        continue;
+      }
+      if (code !== undefined && !MODERN_ERRORS.has(code)) {
+        return { kind: "legacy", answer: (error as McpError).message, cause: error };
+      }
+      if (isLegacyStatus(error)) return { kind: "legacy", answer: error.message, cause: error };
+      throw error;
+    }
+  }
+}
+
+async function discover(exchanger: Exchanger, options: SendOptions): Promise<DiscoverResult> {
+  const result = await exchanger.send("server/discover", {}, options);
+  resultType("server/discover", result);
+  checkShape("server/discover", result);
+  return result as DiscoverResult;
+}
+
+/** @throws McpError `unsupported_version` naming both lists, where they have nothing in common. */
+function chooseVersion(spoken: readonly string[], supported: readonly string[], cause?: unknown): string {
+  const chosen = spoken.find((version) => supported.includes(version));
+  if (chosen !== undefined) return chosen;
+  const theirs = supported.length ? supported.join(", ") : "none that it names";
+  throw new McpError(
+    "unsupported_version",
+    `No protocol version in common: the server speaks ${theirs}; this client speaks ${spoken.join(", ")}`,
+    cause === undefined ? undefined : { cause },
+  );
+}
+
+function supportedIn(error: McpError): string[] {
+  const data = (error.cause as ProtocolError).data;
+  const supported = isObject(data) ? data["supported"] : undefined;
+  return Array.isArray(supported) ? supported.filter((version) => typeof version === "string") : [];
+}
+
+function contradiction(version: string, supported: readonly string[], cause: unknown): McpError {
+  return new McpError(
+    "unsupported_version",
+    `The server refused protocol version ${version}, although it says that it speaks ${supported.join(", ")}`,
+    { cause },
+  );
+}
+
+/**
+ * "If the body is empty or is not a recognized modern JSON-RPC error, fall back" (transports/streamable-http,
+ * Backward Compatibility): the statuses with which servers of earlier revisions refuse a modern request.
+ */
+function isLegacyStatus(error: unknown): error is McpError {
+  const status = error instanceof McpError ? (error.cause as { status?: unknown } | undefined)?.status : undefined;
+  return status === 400 || status === 404 || status === 405;
+}
+
+/** A server of an earlier revision, seen by a client that speaks none. */
+export function legacyError(era: Extract<Era, { kind: "legacy" }>): McpError {
+  const spoken = MODERN_VERSIONS.join(", ");
+  return new McpError(
+    "unsupported_version",
+    `The server seems to speak an earlier protocol revision, one that begins with "initialize": it answered ${shown(
+      era.answer,
+    )} to server/discover. This client speaks ${spoken}`,
+    { cause: era.cause },
+  );
+}

@@ -1,0 +1,134 @@
+/** Fulfil and retry: answers what a server asks for, until its result is complete (patterns/mrtr). */
+import { McpError } from "../protocol/errors.js";
+import type { InputRequiredResult, InputResponses } from "../protocol/input-requests.js";
+import { isObject } from "../protocol/jsonrpc.js";
+import type { Implementation, Result } from "../protocol/types.js";
+import { aborted, onAbort, pause } from "./deadline.js";
+import type { Send, SendOptions } from "./exchange.js";
+import { shown } from "./exchange.js";
+import { type Answerer, answererFor, type InputContext, type InputHandlers } from "./input-handlers.js";
+import type { ClientLimits } from "./options.js";
+import { resultType } from "./result.js";
+
+export interface Fulfilled {
+  readonly result: Result;
+  /** Whether answers or state took part, so that the result must not be cached (server/utilities/caching). */
+  readonly retried: boolean;
+}
+
+export interface Fulfiller {
+  /** Sends a request as often as the server asks for it. */
+  fulfil(send: Send, method: string, params: Record<string, unknown>, options: SendOptions): Promise<Fulfilled>;
+}
+
+export interface FulfillerOptions {
+  readonly handlers: InputHandlers;
+  readonly limits: ClientLimits;
+  readonly server: () => Implementation | undefined;
+}
+
+export function createFulfiller({ handlers, limits, server }: FulfillerOptions): Fulfiller {
+  /** Settles when nobody is being asked: a person is never shown two forms at once. */
+  let person: Promise<unknown> = Promise.resolve();
+
+  const askPerson = <T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> => {
+    const turn = person.then(() => {
+      signal.throwIfAborted();
+      return ask();
+    });
+    // A question that is no longer wanted must not keep the next one waiting.
+    person = Promise.race([turn, new Promise((resolve) => onAbort(signal, () => resolve(undefined)))]).catch(() => {});
+    return turn;
+  };
+
+  const answerOne = async (answerer: Answerer, context: InputContext) => {
+    try {
+      const ask = () => answerer.answer(context);
+      return await (answerer.asksPerson ? askPerson(context.signal, ask) : ask());
+    } catch (cause) {
+      const why = cause instanceof Error ? cause.message : String(cause);
+      throw new McpError("input_unavailable", `${shown(context.key)} could not be answered: ${why}`, { cause });
+    }
+  };
+
+  /** All answers or none: nothing half-answered is ever sent. */
+  const answerAll = async (
+    requests: Record<string, unknown>,
+    context: Omit<InputContext, "key" | "signal" | "server">,
+    signal: AbortSignal | undefined,
+  ): Promise<InputResponses> => {
+    const entries = Object.entries(requests);
+    if (entries.length > limits.maxInputRequests) {
+      throw new McpError(
+        "limit_exceeded",
+        `${context.method}: the server asks ${entries.length} questions at once; maxInputRequests is ${limits.maxInputRequests}`,
+      );
+    }
+    const answerers = entries.map(([key, request]) => [key, answererFor(handlers, key, request)] as const);
+    const controller = new AbortController();
+    const given = { ...context, server: server(), signal: controller.signal };
+    let forget: (() => void) | undefined;
+    try {
+      const interrupted = new Promise<never>((_, reject) => {
+        if (signal?.aborted) reject(aborted(context.method, signal));
+        else if (signal) forget = onAbort(signal, () => reject(aborted(context.method, signal)));
+      });
+      const answers = Promise.all(
+        answerers.map(async ([key, answerer]) => [key, await answerOne(answerer, { ...given, key })] as const),
+      );
+      // Not assigned one by one: a key may be "__proto__".
+      return Object.fromEntries(await Promise.race([answers, interrupted]));
+    } catch (error) {
+      controller.abort(error);
+      throw error;
+    } finally {
+      forget?.();
+    }
+  };
+
+  return {
+    async fulfil(send, method, params, options) {
+      let extra: { inputResponses?: InputResponses; requestState?: string } = {};
+      let rounds = 0;
+      let stateRounds = 0;
+      const { inputResponses: _, requestState: __, ...original } = params;
+      for (;;) {
+        const retrying = rounds + stateRounds > 0;
+        const result = await send(method, retrying ? { ...original, ...extra } : params, options);
+        if (resultType(method, result) === "complete") return { result, retried: retrying };
+        const { inputRequests, requestState } = readInputRequired(method, result);
+        extra = requestState === undefined ? {} : { requestState };
+        if (inputRequests !== undefined && Object.keys(inputRequests).length > 0) {
+          if (++rounds > limits.maxInputRounds) throw tooManyRounds(method, "questions", limits.maxInputRounds);
+          stateRounds = 0;
+          extra.inputResponses = await answerAll(inputRequests, { method, params }, options.signal);
+          continue;
+        }
+        if (inputRequests !== undefined) extra.inputResponses = {};
+        if (++stateRounds > limits.maxStateRounds) throw tooManyRounds(method, "retries", limits.maxStateRounds);
+        // The first retry is immediate; after that the server is plainly waiting for something.
+        const wait = stateRounds === 1 ? 0 : limits.statePauseMs * 2 ** Math.min(stateRounds - 2, 30);
+        if (wait > 0) await pause(Math.min(wait, limits.maxStatePauseMs), method, options.signal);
+      }
+    },
+  };
+}
+
+/** "Servers MUST include at least one of `inputRequests` or `requestState`." */
+function readInputRequired(method: string, result: Result): InputRequiredResult {
+  const { inputRequests, requestState } = result;
+  const requestsFit = inputRequests === undefined || isObject(inputRequests);
+  const stateFits = requestState === undefined || typeof requestState === "string";
+  if (requestsFit && stateFits && (inputRequests !== undefined || requestState !== undefined)) {
+    return result as InputRequiredResult;
+  }
+  const got = shown({ inputRequests, requestState });
+  throw new McpError(
+    "invalid_response",
+    `${method}: expected input_required with an inputRequests object, a requestState string or both, got ${got}`,
+  );
+}
+
+function tooManyRounds(method: string, what: string, limit: number): McpError {
+  return new McpError("input_unavailable", `${method}: the server asked for more than ${limit} rounds of ${what}`);
+}

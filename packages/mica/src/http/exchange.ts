@@ -1,0 +1,103 @@
+/** One exchange over HTTP: a JSON document, unless a notification comes first and opens an event stream. */
+import { ErrorCode } from "../protocol/errors.js";
+import { encodeMessage, errorResponse } from "../protocol/jsonrpc.js";
+import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "../protocol/types.js";
+import type { RequestHandler, ServerExchange } from "../transport.js";
+import type { AcceptedForms } from "./admit.js";
+import { statusOf } from "./answer.js";
+import { sseEvent } from "./sse.js";
+
+/** Where an exchange writes: `document` once, or `open` once, `event` any number of times, `end` once. */
+export interface Outlet {
+  document(status: number, json: string): void;
+  open(): void;
+  event(event: string): void;
+  end(): void;
+}
+
+/** A class, so that a request costs one object and its getter is compiled once. */
+export class HttpExchange implements ServerExchange {
+  private readonly outlet: Outlet;
+  private readonly forms: AcceptedForms;
+  private streaming = false;
+  private over = false;
+  private gone = false;
+  private controller: AbortController | undefined;
+
+  constructor(outlet: Outlet, forms: AcceptedForms) {
+    this.outlet = outlet;
+    this.forms = forms;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.controller) {
+      this.controller = new AbortController();
+      if (this.gone) this.controller.abort(callerGone());
+    }
+    return this.controller.signal;
+  }
+
+  notify(notification: JSONRPCNotification): void {
+    if (this.over) return;
+    // A client that takes only JSON has given up its notifications.
+    if (!this.streaming && !this.forms.stream) return;
+    const json = encode(notification);
+    if (json === undefined) return;
+    if (!this.streaming) this.open();
+    this.outlet.event(sseEvent(json));
+  }
+
+  /** Sends the response, which ends the exchange. Does nothing once the caller is gone. */
+  respond(request: JSONRPCRequest, response: JSONRPCResponse): void {
+    if (this.over) return;
+    this.over = true;
+    const json = encode(response) ?? encodeMessage(internalError(request));
+    if (!this.streaming) {
+      const status = statusOf(request, response);
+      if (this.forms.json || status !== 200) return this.outlet.document(status, json);
+      this.open();
+    }
+    this.outlet.event(sseEvent(json));
+    this.outlet.end();
+  }
+
+  /** The caller is gone: closing the stream is what cancels (Cancellation). Does nothing after the response. */
+  abort(): void {
+    if (this.over) return;
+    this.over = true;
+    this.gone = true;
+    this.controller?.abort(callerGone());
+  }
+
+  private open(): void {
+    this.streaming = true;
+    this.outlet.open();
+  }
+}
+
+/** Has a request handled, and its response sent. */
+export function serve(request: JSONRPCRequest, exchange: HttpExchange, handler: RequestHandler): void {
+  handler.handle(request, exchange).then(
+    (response) => exchange.respond(request, response),
+    // Against the handler's contract, and yet the caller must not wait for ever.
+    () => exchange.respond(request, internalError(request)),
+  );
+}
+
+/** Undefined, and a line on stderr, where an author's value has no JSON: a BigInt, a cycle. */
+function encode(message: JSONRPCNotification | JSONRPCResponse): string | undefined {
+  try {
+    return encodeMessage(message);
+  } catch (error) {
+    console.error(`${"method" in message ? message.method : "A response"} cannot be encoded as JSON:`, error);
+    return undefined;
+  }
+}
+
+function internalError(request: JSONRPCRequest): JSONRPCResponse {
+  return errorResponse(request.id, { code: ErrorCode.InternalError, message: "Internal error" });
+}
+
+function callerGone(): DOMException {
+  return new DOMException("The client closed the connection", "AbortError");
+}

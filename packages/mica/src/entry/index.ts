@@ -7,12 +7,13 @@ export {
   embedded,
   image,
   resourceLink,
-  text,
   type ToolOutput,
   type ToolOutputOptions,
+  text,
 } from "../protocol/content.js";
 export { ErrorCode, ProtocolError, ToolError } from "../protocol/errors.js";
 export type * from "../protocol/features.js";
+export type * from "../protocol/input-requests.js";
 export type * from "../protocol/types.js";
 export { PROTOCOL_VERSION } from "../protocol/types.js";
 export type { InferInput, InferOutput, Schema, StandardSchema } from "../schema/standard.js";
@@ -20,8 +21,16 @@ export type { Registration } from "../server/catalogue.js";
 export type { Completer, CompletionContext } from "../server/completion.js";
 export type { HandlerContext } from "../server/context.js";
 export type { OnError } from "../server/failure.js";
-export { DEFAULT_CACHE_HINTS, DEFAULT_LIMITS, type ServerCacheHints, type ServerLimits } from "../server/limits.js";
+export type { InputContext } from "../server/input-required.js";
+export {
+  DEFAULT_CACHE_HINTS,
+  DEFAULT_LIMITS,
+  type ServerCacheHints,
+  type ServerLimits,
+} from "../server/limits.js";
+export type { ServerOptions } from "../server/options.js";
 export type { PromptDefinition, PromptHandler, PromptPart, PromptReturn } from "../server/prompts.js";
+export type { Answers, AnyQuestion, ElicitAnswer, UrlAnswer } from "../server/questions.js";
 export {
   type ContentsItem,
   contents,
@@ -31,7 +40,9 @@ export {
   type ResourceTemplateDefinition,
   type TemplateReader,
 } from "../server/resources.js";
-export { createServer, type Server, type ServerOptions } from "../server/server.js";
+export type { StepInfo } from "../server/round.js";
+export { DEFAULT_STATE_OPTIONS, type StateOptions } from "../server/sealed-state.js";
+export { createServer, type Server } from "../server/server.js";
 export type { ToolArguments, ToolDefinition, ToolHandler, ToolReturn } from "../server/tools.js";
 export { parseUriTemplate, type TemplateVariables, type UriTemplate } from "../server/uri-template.js";
 export type { AuthInfo, MirroredHeader, RequestHandler, ServerExchange } from "../transport.js";

@@ -76,7 +76,9 @@ export function content(
   blocks: string | ContentBlock | readonly (string | ContentBlock)[],
   options: ToolOutputOptions = {},
 ): ToolOutput {
-  const list: readonly (string | ContentBlock)[] = Array.isArray(blocks) ? blocks : [blocks as string | ContentBlock];
+  const list: readonly (string | ContentBlock)[] = Array.isArray(blocks)
+    ? blocks
+    : [blocks as string | ContentBlock];
   return new ToolOutput(
     list.map((block) => (typeof block === "string" ? text(block) : block)),
     options,

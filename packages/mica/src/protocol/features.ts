@@ -3,10 +3,10 @@ import type {
   Annotations,
   CacheHints,
   Icon,
+  LoggingLevel,
   MetaObject,
   PaginatedResult,
   ProgressToken,
-  LoggingLevel,
   Result,
   Role,
 } from "./types.js";

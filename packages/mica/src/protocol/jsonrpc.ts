@@ -90,7 +90,10 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function resultResponse(id: RequestId, result: JSONRPCResultResponse["result"]): JSONRPCResultResponse {
+export function resultResponse(
+  id: RequestId,
+  result: JSONRPCResultResponse["result"],
+): JSONRPCResultResponse {
   return { jsonrpc: "2.0", id, result };
 }
 
@@ -120,7 +123,11 @@ export function encodeMessage(message: JSONRPCMessage): string {
 }
 
 function invalid(why: string, id: unknown): DecodeError {
-  return new DecodeError(ErrorCode.InvalidRequest, `Invalid request: ${why}`, isRequestId(id) ? id : undefined);
+  return new DecodeError(
+    ErrorCode.InvalidRequest,
+    `Invalid request: ${why}`,
+    isRequestId(id) ? id : undefined,
+  );
 }
 
 function isErrorObject(value: unknown): boolean {

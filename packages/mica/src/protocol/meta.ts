@@ -44,9 +44,11 @@ export function readRequestMeta(params: Record<string, unknown> | undefined): Re
   const meta = params?.["_meta"];
   if (!isObject(meta)) throw malformed("params._meta", "an object", meta);
   const protocolVersion = meta[MetaKey.protocolVersion];
-  if (typeof protocolVersion !== "string") throw malformed(MetaKey.protocolVersion, "a string", protocolVersion);
+  if (typeof protocolVersion !== "string")
+    throw malformed(MetaKey.protocolVersion, "a string", protocolVersion);
   const clientCapabilities = meta[MetaKey.clientCapabilities];
-  if (!isObject(clientCapabilities)) throw malformed(MetaKey.clientCapabilities, "an object", clientCapabilities);
+  if (!isObject(clientCapabilities))
+    throw malformed(MetaKey.clientCapabilities, "an object", clientCapabilities);
   const clientInfo = meta[MetaKey.clientInfo];
   if (clientInfo !== undefined && !isImplementation(clientInfo)) {
     throw malformed(MetaKey.clientInfo, "an object with the strings name and version", clientInfo);

@@ -24,12 +24,20 @@ const SUBSCHEMA = new Set([
   "contentSchema",
 ]);
 const SUBSCHEMA_LIST = new Set(["allOf", "anyOf", "oneOf", "prefixItems"]);
-const SUBSCHEMA_MAP = new Set(["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]);
+const SUBSCHEMA_MAP = new Set([
+  "properties",
+  "patternProperties",
+  "$defs",
+  "definitions",
+  "dependentSchemas",
+]);
 
 /** @throws TypeError naming `what` and the path of the first thing that is wrong. */
 export function checkJsonSchema(schema: unknown, what: string): void {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
-    throw new TypeError(`${what}: a schema must be a Standard Schema or a JSON Schema object, got ${describe(schema)}`);
+    throw new TypeError(
+      `${what}: a schema must be a Standard Schema or a JSON Schema object, got ${describe(schema)}`,
+    );
   }
   checkPlainJson(schema, "", what, new Set());
   const dialect = (schema as JsonSchema)["$schema"];
@@ -45,7 +53,8 @@ function checkPlainJson(value: unknown, path: string, what: string, parents: Set
   if (typeof value === "number" && Number.isFinite(value)) return;
   const plain = typeof value === "object" && (Array.isArray(value) || isPlainObject(value));
   if (!plain) throw new TypeError(`${what}: ${path || "the schema"} is not JSON: ${describe(value)}`);
-  if (parents.has(value as object)) throw new TypeError(`${what}: ${path || "the schema"} refers to itself; use $ref`);
+  if (parents.has(value as object))
+    throw new TypeError(`${what}: ${path || "the schema"} refers to itself; use $ref`);
   parents.add(value as object);
   for (const [key, inner] of Object.entries(value as object)) {
     checkPlainJson(inner, path ? `${path}.${key}` : key, what, parents);
@@ -64,24 +73,27 @@ function checkSubschema(
   const at = path || "the schema";
   if (typeof node === "boolean") return;
   if (!isPlainObject(node)) throw new TypeError(`${what}: ${at} must be a schema, got ${describe(node)}`);
-  if (depth > SCHEMA_LIMITS.maxDepth) throw new TypeError(`${what}: ${at} is nested deeper than ${SCHEMA_LIMITS.maxDepth} levels`);
+  if (depth > SCHEMA_LIMITS.maxDepth)
+    throw new TypeError(`${what}: ${at} is nested deeper than ${SCHEMA_LIMITS.maxDepth} levels`);
   if (++budget.subschemas > SCHEMA_LIMITS.maxSubschemas) {
     throw new TypeError(`${what}: the schema has more than ${SCHEMA_LIMITS.maxSubschemas} subschemas`);
   }
-  const inner = (value: unknown, key: string) => checkSubschema(value, path ? `${path}.${key}` : key, what, root, depth + 1, budget);
+  const inner = (value: unknown, key: string) =>
+    checkSubschema(value, path ? `${path}.${key}` : key, what, root, depth + 1, budget);
   for (const [key, value] of Object.entries(node)) {
     if (key === "type") checkType(value, `${at}: type`, what);
     else if (key === "required") checkRequired(value, `${at}: required`, what);
     else if (key === "$ref") checkReference(value, `${at}: $ref`, what, root);
     else if (key === "pattern") checkPattern(value, `${at}: pattern`, what);
     else if (SUBSCHEMA_MAP.has(key)) {
-      if (!isPlainObject(value)) throw new TypeError(`${what}: ${at}: ${key} must be an object, got ${describe(value)}`);
+      if (!isPlainObject(value))
+        throw new TypeError(`${what}: ${at}: ${key} must be an object, got ${describe(value)}`);
       for (const [name, sub] of Object.entries(value)) inner(sub, `${key}.${name}`);
     } else if (SUBSCHEMA_LIST.has(key)) {
       if (!Array.isArray(value) || value.length === 0) {
         throw new TypeError(`${what}: ${at}: ${key} must be a non-empty array, got ${describe(value)}`);
       }
-      value.forEach((sub, index) => inner(sub, `${key}[${index}]`));
+      for (const [index, sub] of value.entries()) inner(sub, `${key}[${index}]`);
     } else if (key === "items" && Array.isArray(value)) {
       // An array is allowed by drafts before 2020-12 only.
       for (const [index, sub] of value.entries()) inner(sub, `items[${index}]`);
@@ -113,13 +125,17 @@ function checkPattern(value: unknown, at: string, what: string): void {
 
 /** "Implementations MUST NOT automatically dereference `$ref` values that resolve to a network URI." */
 function checkReference(value: unknown, at: string, what: string, root: JsonSchema): void {
-  if (typeof value !== "string") throw new TypeError(`${what}: ${at} must be a string, got ${describe(value)}`);
+  if (typeof value !== "string")
+    throw new TypeError(`${what}: ${at} must be a string, got ${describe(value)}`);
   if (value.startsWith("#/")) {
-    if (!pointsInside(root, value)) throw new TypeError(`${what}: ${at} ${JSON.stringify(value)} points at nothing`);
+    if (!pointsInside(root, value))
+      throw new TypeError(`${what}: ${at} ${JSON.stringify(value)} points at nothing`);
     return;
   }
   if (value.startsWith("#") || hasId(root, value)) return;
-  throw new TypeError(`${what}: ${at} ${JSON.stringify(value)} leaves the document; only local references are followed`);
+  throw new TypeError(
+    `${what}: ${at} ${JSON.stringify(value)} leaves the document; only local references are followed`,
+  );
 }
 
 function pointsInside(root: JsonSchema, pointer: string): boolean {

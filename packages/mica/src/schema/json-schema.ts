@@ -19,7 +19,9 @@ export async function compileJsonSchema(schema: JsonSchema | boolean): Promise<J
   const dialect = typeof schema === "boolean" ? "2020-12" : dialectOf(schema);
   if (dialect === undefined) {
     const uri = JSON.stringify((schema as JsonSchema)["$schema"]);
-    throw new TypeError(`unsupported JSON Schema dialect ${uri}: expected 2020-12, 2019-09, draft-07, draft-06 or draft-04`);
+    throw new TypeError(
+      `unsupported JSON Schema dialect ${uri}: expected 2020-12, 2019-09, draft-07, draft-06 or draft-04`,
+    );
   }
   const { Validator } = await import("@cfworker/json-schema");
   const validator = new Validator(schema, dialect, false);
@@ -36,7 +38,16 @@ interface OutputUnit {
 }
 
 /** Keywords whose error only says that some other error stands below them. */
-const CONTAINERS = new Set(["properties", "items", "prefixItems", "allOf", "$ref", "$dynamicRef", "additionalProperties", "if"]);
+const CONTAINERS = new Set([
+  "properties",
+  "items",
+  "prefixItems",
+  "allOf",
+  "$ref",
+  "$dynamicRef",
+  "additionalProperties",
+  "if",
+]);
 
 /** The errors that a reader can act on: those that do not merely repeat an inner one. */
 function leaves(errors: readonly OutputUnit[]): Problem[] {
@@ -52,7 +63,12 @@ function leaves(errors: readonly OutputUnit[]): Problem[] {
 }
 
 function hasInner(unit: OutputUnit, errors: readonly OutputUnit[]): boolean {
-  return errors.some((other) => other !== unit && other.instanceLocation.startsWith(unit.instanceLocation) && !CONTAINERS.has(other.keyword));
+  return errors.some(
+    (other) =>
+      other !== unit &&
+      other.instanceLocation.startsWith(unit.instanceLocation) &&
+      !CONTAINERS.has(other.keyword),
+  );
 }
 
 /** `#/items/0/name` as `items[0].name`. */

@@ -1,6 +1,6 @@
 /** One way to validate, whatever kind of schema an author gave; problems always name their place. */
 import type { JsonSchema } from "../protocol/features.js";
-import { type JsonSchemaValidator, compileJsonSchema } from "./json-schema.js";
+import { compileJsonSchema, type JsonSchemaValidator } from "./json-schema.js";
 import { isStandardSchema, type Schema, type StandardResult } from "./standard.js";
 
 /** One thing that is wrong with a value. `path` is like `items[0].name`; empty for the value itself. */
@@ -22,7 +22,9 @@ export type Validate = (value: unknown) => Validation | Promise<Validation>;
  * @example const validate = createValidator(z.object({ id: z.string() })); validate({ id: 1 })
  */
 export function createValidator(schema: Schema): Validate {
-  return isStandardSchema(schema) ? standardValidator(schema["~standard"].validate) : dataValidator(schema as JsonSchema);
+  return isStandardSchema(schema)
+    ? standardValidator(schema["~standard"].validate)
+    : dataValidator(schema as JsonSchema);
 }
 
 function standardValidator(

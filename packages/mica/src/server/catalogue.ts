@@ -53,7 +53,8 @@ export function createCatalogue<T>(
     const slice = ordered.slice(start, start + pageSize);
     const result = buildPage(slice.map(({ value }) => value));
     const last = slice.at(-1);
-    if (last !== undefined && start + pageSize < ordered.length) result.nextCursor = writeCursor(last.position);
+    if (last !== undefined && start + pageSize < ordered.length)
+      result.nextCursor = writeCursor(last.position);
     return encodeOnce(result);
   };
 
@@ -109,9 +110,13 @@ function writeCursor(position: number): string {
 }
 
 function readCursor(cursor: unknown, nextPosition: number): number {
-  const position = typeof cursor === "string" && /^p[0-9a-z]{1,8}$/.test(cursor) ? Number.parseInt(cursor.slice(1), 36) : -1;
+  const position =
+    typeof cursor === "string" && /^p[0-9a-z]{1,8}$/.test(cursor) ? Number.parseInt(cursor.slice(1), 36) : -1;
   if (position < 1 || position >= nextPosition || writeCursor(position) !== cursor) {
-    throw new ProtocolError(ErrorCode.InvalidParams, `Invalid cursor ${JSON.stringify(cursor)}: expected a nextCursor of this list`);
+    throw new ProtocolError(
+      ErrorCode.InvalidParams,
+      `Invalid cursor ${JSON.stringify(cursor)}: expected a nextCursor of this list`,
+    );
   }
   return position;
 }

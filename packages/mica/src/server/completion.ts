@@ -19,10 +19,16 @@ export type Completer =
   | ((value: string, ctx: CompletionContext) => readonly string[] | Promise<readonly string[]>);
 
 /** @throws TypeError where a completer is given for something that is no argument. */
-export function checkCompleters(complete: Record<string, Completer>, names: readonly string[], what: string): void {
+export function checkCompleters(
+  complete: Record<string, Completer>,
+  names: readonly string[],
+  what: string,
+): void {
   for (const [name, completer] of Object.entries(complete)) {
     if (!names.includes(name)) {
-      throw new TypeError(`${what}: complete.${name} names no argument; it has ${names.join(", ") || "none"}`);
+      throw new TypeError(
+        `${what}: complete.${name} names no argument; it has ${names.join(", ") || "none"}`,
+      );
     }
     if (!Array.isArray(completer) && typeof completer !== "function") {
       throw new TypeError(`${what}: complete.${name} must be a list or a function, got ${typeof completer}`);
@@ -54,7 +60,9 @@ export async function complete(
   }
   const { name, value } = argument as { name: string; value: string };
   if (!target.names.includes(name)) {
-    throw invalid(`Unknown argument ${JSON.stringify(name)}: expected one of ${target.names.join(", ") || "none"}`);
+    throw invalid(
+      `Unknown argument ${JSON.stringify(name)}: expected one of ${target.names.join(", ") || "none"}`,
+    );
   }
   const completer = Object.hasOwn(target.complete, name) ? target.complete[name] : undefined;
   if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };

@@ -1,7 +1,13 @@
 /** What a handler knows about, and may do during, the request it serves. */
-import type { LoggingLevel } from "../protocol/types.js";
-import type { ClientCapabilities, Implementation, JSONRPCNotification, MetaObject } from "../protocol/types.js";
+
 import { LOGGING_LEVELS, type RequestMeta } from "../protocol/meta.js";
+import type {
+  ClientCapabilities,
+  Implementation,
+  JSONRPCNotification,
+  LoggingLevel,
+  MetaObject,
+} from "../protocol/types.js";
 import type { AuthInfo, ServerExchange } from "../transport.js";
 
 /** The second argument of every handler. Valid until the handler's promise settles. */

@@ -3,7 +3,14 @@ import { ErrorCode, ProtocolError, unsupportedVersion } from "../protocol/errors
 import { errorResponse, resultResponse } from "../protocol/jsonrpc.js";
 import { MetaKey, type RequestMeta, readRequestMeta } from "../protocol/meta.js";
 import { METHODS, type MethodRow } from "../protocol/methods.js";
-import type { Implementation, JSONRPCRequest, JSONRPCResponse, MetaObject, Result, ServerCapabilities } from "../protocol/types.js";
+import type {
+  Implementation,
+  JSONRPCRequest,
+  JSONRPCResponse,
+  MetaObject,
+  Result,
+  ServerCapabilities,
+} from "../protocol/types.js";
 import type { ServerExchange } from "../transport.js";
 import { asProtocolError, type OnError } from "./failure.js";
 
@@ -24,7 +31,9 @@ export interface Dispatch {
 }
 
 /** Builds `handle`: it never rejects, and keeps nothing from one request to the next. */
-export function createDispatcher(dispatch: Dispatch): (request: JSONRPCRequest, exchange: ServerExchange) => Promise<JSONRPCResponse> {
+export function createDispatcher(
+  dispatch: Dispatch,
+): (request: JSONRPCRequest, exchange: ServerExchange) => Promise<JSONRPCResponse> {
   const stamp = createStamp(dispatch.info);
 
   return async function handle(request, exchange) {
@@ -34,7 +43,10 @@ export function createDispatcher(dispatch: Dispatch): (request: JSONRPCRequest, 
       const result = handler(request.params ?? {}, meta, exchange, request);
       return resultResponse(request.id, stamp(result instanceof Promise ? await result : result));
     } catch (error) {
-      return errorResponse(request.id, asProtocolError(error, request.method, dispatch.onError).toErrorObject());
+      return errorResponse(
+        request.id,
+        asProtocolError(error, request.method, dispatch.onError).toErrorObject(),
+      );
     }
   };
 }

@@ -53,7 +53,9 @@ export function checkCacheHints(hints: CacheHints, what: string): CacheHints {
     throw new TypeError(`${what}: ttlMs must be a whole number of milliseconds from 0, got ${hints.ttlMs}`);
   }
   if (hints.cacheScope !== "public" && hints.cacheScope !== "private") {
-    throw new TypeError(`${what}: cacheScope must be "public" or "private", got ${JSON.stringify(hints.cacheScope)}`);
+    throw new TypeError(
+      `${what}: cacheScope must be "public" or "private", got ${JSON.stringify(hints.cacheScope)}`,
+    );
   }
   return { ttlMs: hints.ttlMs, cacheScope: hints.cacheScope };
 }

@@ -1,15 +1,23 @@
 /** Prompts: registration, `prompts/list` and `prompts/get` (server/prompts). */
 import { text } from "../protocol/content.js";
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
-import type { ContentBlock, GetPromptResult, JsonSchema, ListPromptsResult, Prompt, PromptArgument, PromptMessage } from "../protocol/features.js";
+import type {
+  ContentBlock,
+  GetPromptResult,
+  JsonSchema,
+  ListPromptsResult,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+} from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import type { CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { advertise } from "../schema/advertise.js";
 import type { Schema } from "../schema/standard.js";
 import { createValidator, describeProblems, type Validate } from "../schema/validate.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
-import { checkCompleters, type Completer } from "./completion.js";
-import type { HandlerContext } from "./context.js";
+import { type Completer, checkCompleters } from "./completion.js";
+import type { InputContext } from "./input-required.js";
 import type { ToolArguments } from "./tools.js";
 
 /** What an author says of a prompt. */
@@ -25,14 +33,20 @@ export interface PromptDefinition<Input extends Schema | undefined> {
 }
 
 /** A message of a prompt; a string or block alone is one from the user. */
-export type PromptPart = string | ContentBlock | { role: "user" | "assistant"; content: string | ContentBlock };
+export type PromptPart =
+  | string
+  | ContentBlock
+  | { role: "user" | "assistant"; content: string | ContentBlock };
 
 /** What a prompt handler returns: one part, a list, or a list with a description of its own. */
-export type PromptReturn = PromptPart | readonly PromptPart[] | { description?: string; messages: readonly PromptPart[] };
+export type PromptReturn =
+  | PromptPart
+  | readonly PromptPart[]
+  | { description?: string; messages: readonly PromptPart[] };
 
 export type PromptHandler<Input> = (
   args: ToolArguments<Input>,
-  ctx: HandlerContext,
+  ctx: InputContext,
 ) => PromptReturn | Promise<PromptReturn>;
 
 interface RegisteredPrompt {
@@ -40,7 +54,7 @@ interface RegisteredPrompt {
   readonly names: readonly string[];
   readonly complete: Record<string, Completer>;
   readonly validate: Validate | undefined;
-  readonly handler: (args: never, ctx: HandlerContext) => PromptReturn | Promise<PromptReturn>;
+  readonly handler: (args: never, ctx: InputContext) => PromptReturn | Promise<PromptReturn>;
 }
 
 export interface Prompts {
@@ -53,7 +67,7 @@ export interface Prompts {
   /** @throws ProtocolError -32602 where the prompt is unknown or the arguments are not strings. */
   find(params: Record<string, unknown>): RegisteredPrompt;
   /** @throws ProtocolError -32602 naming every invalid argument. */
-  get(prompt: RegisteredPrompt, params: Record<string, unknown>, ctx: HandlerContext): Promise<GetPromptResult>;
+  get(prompt: RegisteredPrompt, params: Record<string, unknown>, ctx: InputContext): Promise<GetPromptResult>;
 }
 
 export function createPrompts(pageSize: number, hints: CacheHints, onChange: () => void): Prompts {
@@ -72,7 +86,10 @@ export function createPrompts(pageSize: number, hints: CacheHints, onChange: () 
       const found = catalogue.get(name);
       if (found === undefined) throw invalid(`Unknown prompt: ${name}`);
       const args = params["arguments"];
-      if (args !== undefined && (!isObject(args) || Object.values(args).some((value) => typeof value !== "string"))) {
+      if (
+        args !== undefined &&
+        (!isObject(args) || Object.values(args).some((value) => typeof value !== "string"))
+      ) {
         throw invalid("params.arguments must be an object of strings");
       }
       return found;
@@ -81,7 +98,9 @@ export function createPrompts(pageSize: number, hints: CacheHints, onChange: () 
       const given = params["arguments"] ?? {};
       const validation = validate === undefined ? { value: {} } : await validate(given);
       if (validation.problems !== undefined) {
-        throw invalid(`Invalid arguments for prompt ${JSON.stringify(prompt.name)}:\n${describeProblems(validation.problems)}`);
+        throw invalid(
+          `Invalid arguments for prompt ${JSON.stringify(prompt.name)}:\n${describeProblems(validation.problems)}`,
+        );
       }
       return render(await handler(validation.value as never, ctx), prompt.description);
     },
@@ -95,7 +114,8 @@ function register<Input extends Schema | undefined>(
 ): RegisteredPrompt {
   const what = `prompt ${JSON.stringify(name)}`;
   if (typeof name !== "string" || name === "") throw new TypeError("prompt: name must be a non-empty string");
-  if (typeof handler !== "function") throw new TypeError(`${what}: handler must be a function, got ${typeof handler}`);
+  if (typeof handler !== "function")
+    throw new TypeError(`${what}: handler must be a function, got ${typeof handler}`);
   const { input, complete = {}, title, description, icons, _meta } = definition;
   const args = input === undefined ? [] : argumentsOf(advertise(input, "input", `${what} input`), what);
   const names = args.map((argument) => argument.name);
@@ -132,8 +152,12 @@ function argumentsOf(schema: JsonSchema, what: string): PromptArgument[] {
 }
 
 function render(value: PromptReturn, description: string | undefined): GetPromptResult {
-  const whole = isObject(value) && "messages" in value ? (value as { description?: string; messages: readonly PromptPart[] }) : undefined;
-  const parts = whole?.messages ?? (Array.isArray(value) ? (value as readonly PromptPart[]) : [value as PromptPart]);
+  const whole =
+    isObject(value) && "messages" in value
+      ? (value as { description?: string; messages: readonly PromptPart[] })
+      : undefined;
+  const parts =
+    whole?.messages ?? (Array.isArray(value) ? (value as readonly PromptPart[]) : [value as PromptPart]);
   const said = whole?.description ?? description;
   return { ...(said !== undefined && { description: said }), messages: parts.map(messageOf) };
 }

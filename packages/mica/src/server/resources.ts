@@ -11,8 +11,8 @@ import type {
 } from "../protocol/features.js";
 import type { Annotations, CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
-import { checkCompleters, type Completer } from "./completion.js";
-import type { HandlerContext } from "./context.js";
+import { type Completer, checkCompleters } from "./completion.js";
+import type { InputContext } from "./input-required.js";
 import { checkCacheHints } from "./limits.js";
 import { parseUriTemplate, type TemplateVariables, type UriTemplate } from "./uri-template.js";
 
@@ -43,9 +43,9 @@ export interface ResourceTemplateDefinition extends ResourceTraits {
  * Reads a resource. Return a string for text, bytes for a blob, `contents(...)` for anything built by hand, any
  * other value for compact JSON; `undefined` says that there is no such resource.
  */
-export type ResourceReader = (ctx: HandlerContext, uri: string) => unknown;
+export type ResourceReader = (ctx: InputContext, uri: string) => unknown;
 /** The same for a template: also receives the variables, percent-decoded. */
-export type TemplateReader = (variables: TemplateVariables, ctx: HandlerContext, uri: string) => unknown;
+export type TemplateReader = (variables: TemplateVariables, ctx: InputContext, uri: string) => unknown;
 
 /** One item of {@link contents}: `uri` and `mimeType` default to those of the resource that is read. */
 export interface ContentsItem {
@@ -73,7 +73,10 @@ export class ResourceOutput {
  * @example return contents([{ text: "# Log", mimeType: "text/markdown" }], { ttlMs: 5000, cacheScope: "private" });
  */
 export function contents(items: ContentsItem | readonly ContentsItem[], cache?: CacheHints): ResourceOutput {
-  return new ResourceOutput(Array.isArray(items) ? items : [items as ContentsItem], cache && checkCacheHints(cache, "contents"));
+  return new ResourceOutput(
+    Array.isArray(items) ? items : [items as ContentsItem],
+    cache && checkCacheHints(cache, "contents"),
+  );
 }
 
 interface Source {
@@ -93,7 +96,7 @@ interface RegisteredTemplate extends Source {
 
 /** A URI resolved to whoever reads it. */
 export interface FoundResource extends Source {
-  read(ctx: HandlerContext): unknown;
+  read(ctx: InputContext): unknown;
 }
 
 export interface Resources {
@@ -103,7 +106,7 @@ export interface Resources {
   readonly templates: Catalogue<RegisteredTemplate>;
   /** The exact URI first, then templates in the order they were registered. */
   find(uri: string): FoundResource | undefined;
-  read(found: FoundResource, uri: string, ctx: HandlerContext): Promise<ReadResourceResult>;
+  read(found: FoundResource, uri: string, ctx: InputContext): Promise<ReadResourceResult>;
 }
 
 interface ResourceHints {
@@ -112,11 +115,19 @@ interface ResourceHints {
   read: CacheHints;
 }
 
-export function createResources(pageSize: number, maxUriLength: number, hints: ResourceHints, onChange: () => void): Resources {
+export function createResources(
+  pageSize: number,
+  maxUriLength: number,
+  hints: ResourceHints,
+  onChange: () => void,
+): Resources {
   const resources = createCatalogue<RegisteredResource>(
     "resource",
     pageSize,
-    (entries): ListResourcesResult => ({ resources: entries.map(({ resource }) => resource), ...hints.resources }),
+    (entries): ListResourcesResult => ({
+      resources: entries.map(({ resource }) => resource),
+      ...hints.resources,
+    }),
     onChange,
   );
   const templates = createCatalogue<RegisteredTemplate>(
@@ -143,13 +154,21 @@ export function createResources(pageSize: number, maxUriLength: number, hints: R
       const { cache, complete = {}, ...listed } = checkDefinition(definition, read, what);
       const parsed = parseUriTemplate(template);
       checkCompleters(complete, parsed.variables, what);
-      const value = { listed: { uriTemplate: template, ...listed }, parsed, read, complete, mimeType: definition.mimeType, cache };
+      const value = {
+        listed: { uriTemplate: template, ...listed },
+        parsed,
+        read,
+        complete,
+        mimeType: definition.mimeType,
+        cache,
+      };
       return templates.add(template, value);
     },
     find(uri) {
       if (uri.length > maxUriLength) return undefined;
       const exact = resources.get(uri);
-      if (exact !== undefined) return { mimeType: exact.mimeType, cache: exact.cache, read: (ctx) => exact.read(ctx, uri) };
+      if (exact !== undefined)
+        return { mimeType: exact.mimeType, cache: exact.cache, read: (ctx) => exact.read(ctx, uri) };
       for (const { parsed, read, mimeType, cache } of templates.values()) {
         const variables = parsed.match(uri);
         if (variables !== undefined) return { mimeType, cache, read: (ctx) => read(variables, ctx, uri) };
@@ -173,11 +192,16 @@ export function notFound(uri: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `Resource not found: ${uri}`, { uri });
 }
 
-function checkDefinition<T extends ResourceDefinition | ResourceTemplateDefinition>(definition: T, read: unknown, what: string): T {
+function checkDefinition<T extends ResourceDefinition | ResourceTemplateDefinition>(
+  definition: T,
+  read: unknown,
+  what: string,
+): T {
   if (typeof definition.name !== "string" || definition.name === "") {
     throw new TypeError(`${what}: definition.name must be a non-empty string`);
   }
-  if (typeof read !== "function") throw new TypeError(`${what}: the reader must be a function, got ${typeof read}`);
+  if (typeof read !== "function")
+    throw new TypeError(`${what}: the reader must be a function, got ${typeof read}`);
   if (definition.cache !== undefined) checkCacheHints(definition.cache, what);
   return definition;
 }

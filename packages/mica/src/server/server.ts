@@ -1,43 +1,34 @@
 /** `createServer`: what an author defines, and the seam that a binding drives. */
-import { type ChangeBus, type ChangeEvent } from "../bus/bus.js";
+import type { ChangeEvent } from "../bus/bus.js";
 import { memoryBus } from "../bus/memory.js";
+import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import { encodeOnce } from "../protocol/jsonrpc.js";
-import { MetaKey } from "../protocol/meta.js";
-import type { CacheHints, Icon, Implementation, Result, ServerCapabilities } from "../protocol/types.js";
+import { MetaKey, type RequestMeta } from "../protocol/meta.js";
+import type { Implementation, Result, ServerCapabilities } from "../protocol/types.js";
 import { PROTOCOL_VERSION } from "../protocol/types.js";
 import type { Schema } from "../schema/standard.js";
-import type { RequestHandler } from "../transport.js";
+import type { RequestHandler, ServerExchange } from "../transport.js";
 import type { Registration } from "./catalogue.js";
 import { complete } from "./completion.js";
 import { RequestContext } from "./context.js";
 import { capabilitiesOf, discover } from "./discover.js";
 import { createDispatcher, type MethodHandler } from "./dispatch.js";
-import { asProtocolError, logToStderr, type OnError } from "./failure.js";
-import { checkCacheHints, DEFAULT_CACHE_HINTS, DEFAULT_LIMITS, type ServerCacheHints, type ServerLimits } from "./limits.js";
+import { asProtocolError, logToStderr } from "./failure.js";
+import { type AskingContext, type AskingRequest, answerOrAsk } from "./input-required.js";
+import { DEFAULT_LIMITS } from "./limits.js";
+import { readCacheHints, readInfo, type ServerOptions } from "./options.js";
 import { createPrompts, type PromptDefinition, type PromptHandler } from "./prompts.js";
-import { createResources, notFound, type ResourceDefinition, type ResourceReader, type ResourceTemplateDefinition, type TemplateReader } from "./resources.js";
+import {
+  createResources,
+  notFound,
+  type ResourceDefinition,
+  type ResourceReader,
+  type ResourceTemplateDefinition,
+  type TemplateReader,
+} from "./resources.js";
+import { createStateSeal } from "./sealed-state.js";
 import { createSubscriptions } from "./subscriptions.js";
 import { createTools, type ToolDefinition, type ToolHandler } from "./tools.js";
-
-export interface ServerOptions {
-  /** Identifies the software, e.g. `calendar`. */
-  name: string;
-  version: string;
-  title?: string;
-  description?: string;
-  websiteUrl?: string;
-  icons?: Icon[];
-  /** Guidance for the model on using the server as a whole; costs tokens in every conversation. */
-  instructions?: string;
-  /** Caching hints by kind of result; each one left out keeps its default ({@link DEFAULT_CACHE_HINTS}). */
-  cache?: Partial<ServerCacheHints>;
-  /** See {@link DEFAULT_LIMITS}. */
-  limits?: Partial<ServerLimits>;
-  /** Carries changes between processes; default: this process alone. */
-  bus?: ChangeBus;
-  /** Receives every failure that was concealed from the caller; default: stderr. */
-  onError?: OnError;
-}
 
 /** A server: built once, shared by all requests, holding nothing of any of them. */
 export interface Server extends RequestHandler {
@@ -64,7 +55,11 @@ export interface Server extends RequestHandler {
    *
    * @example server.resourceTemplate("file:///{path}", { name: "file" }, ({ path }) => readText(path));
    */
-  resourceTemplate(template: string, definition: ResourceTemplateDefinition, read: TemplateReader): Registration;
+  resourceTemplate(
+    template: string,
+    definition: ResourceTemplateDefinition,
+    read: TemplateReader,
+  ): Registration;
   /**
    * Adds a prompt (server/prompts).
    *
@@ -86,6 +81,7 @@ export function createServer(options: ServerOptions): Server {
   const hints = readCacheHints(options.cache);
   const onError = options.onError ?? logToStderr;
   const bus = options.bus ?? memoryBus();
+  const seal = createStateSeal(options.state);
   const supportedVersions = [PROTOCOL_VERSION];
 
   let discovered: Result | undefined;
@@ -116,13 +112,16 @@ export function createServer(options: ServerOptions): Server {
   const handlers = new Map<string, MethodHandler>([
     ["server/discover", () => (discovered ??= encodeOnce(describeServer()))],
     ["tools/list", ({ cursor }) => tools.catalogue.page(cursor)],
-    ["tools/call", (params, meta, exchange) => tools.call(tools.find(params), params, new RequestContext(exchange, meta))],
+    ["tools/call", callTool],
     ["resources/list", ({ cursor }) => resources.resources.page(cursor)],
     ["resources/templates/list", ({ cursor }) => resources.templates.page(cursor)],
-    ["resources/read", (params, meta, exchange) => readResource(params["uri"], new RequestContext(exchange, meta))],
+    ["resources/read", readResource],
     ["prompts/list", ({ cursor }) => prompts.catalogue.page(cursor)],
-    ["prompts/get", (params, meta, exchange) => getPrompt(params, new RequestContext(exchange, meta))],
-    ["completion/complete", (params, meta, exchange) => complete(params, lookup, new RequestContext(exchange, meta))],
+    ["prompts/get", getPrompt],
+    [
+      "completion/complete",
+      (params, meta, exchange) => complete(params, lookup, new RequestContext(exchange, meta)),
+    ],
     ["subscriptions/listen", (params, _meta, exchange, { id }) => subscriptions.listen(params, id, exchange)],
   ]);
 
@@ -140,24 +139,55 @@ export function createServer(options: ServerOptions): Server {
     },
   };
 
-  async function readResource(uri: unknown, ctx: RequestContext): Promise<Result> {
-    if (typeof uri !== "string") throw notFound(String(uri));
-    const found = resources.find(uri);
-    if (found === undefined) throw notFound(uri);
-    try {
-      return await resources.read(found, uri, ctx);
-    } catch (error) {
-      throw asProtocolError(error, `Reading resource ${uri}`, onError);
-    }
+  function callTool(
+    params: Record<string, unknown>,
+    meta: RequestMeta,
+    exchange: ServerExchange,
+  ): Promise<Result> {
+    const found = tools.find(params);
+    const request = { params, meta, exchange, method: "tools/call", name: found.tool.name };
+    return answerOrAsk(request, seal, (ctx) => tools.call(found, params, ctx));
   }
 
-  async function getPrompt(params: Record<string, unknown>, ctx: RequestContext): Promise<Result> {
+  function getPrompt(
+    params: Record<string, unknown>,
+    meta: RequestMeta,
+    exchange: ServerExchange,
+  ): Promise<Result> {
     const found = prompts.find(params);
-    try {
-      return await prompts.get(found, params, ctx);
-    } catch (error) {
-      throw asProtocolError(error, `Prompt ${JSON.stringify(found.prompt.name)}`, onError);
-    }
+    const request = { params, meta, exchange, method: "prompts/get", name: found.prompt.name };
+    return asking(request, `Prompt ${JSON.stringify(found.prompt.name)}`, (ctx) =>
+      prompts.get(found, params, ctx),
+    );
+  }
+
+  function readResource(
+    params: Record<string, unknown>,
+    meta: RequestMeta,
+    exchange: ServerExchange,
+  ): Promise<Result> {
+    const { uri } = params;
+    if (typeof uri !== "string")
+      throw new ProtocolError(ErrorCode.InvalidParams, "params.uri must be a string");
+    const found = resources.find(uri);
+    if (found === undefined) throw notFound(uri);
+    const request = { params, meta, exchange, method: "resources/read", name: uri };
+    return asking(request, `Reading resource ${uri}`, (ctx) => resources.read(found, uri, ctx));
+  }
+
+  /** For prompts and resources, whose failures are protocol errors. */
+  function asking(
+    request: AskingRequest,
+    what: string,
+    work: (ctx: AskingContext) => Promise<Result>,
+  ): Promise<Result> {
+    return answerOrAsk(request, seal, async (ctx) => {
+      try {
+        return await work(ctx);
+      } catch (error) {
+        throw ctx.isWaiting ? error : asProtocolError(error, what, onError);
+      }
+    });
   }
 
   return {
@@ -175,32 +205,8 @@ export function createServer(options: ServerOptions): Server {
       capabilities: () => (capabilities ??= capabilitiesOf(offered())),
       onError,
     }),
-    mirroredHeaders: (request) => (request.method === "tools/call" ? tools.mirroredHeaders(request.params) : []),
+    mirroredHeaders: (request) =>
+      request.method === "tools/call" ? tools.mirroredHeaders(request.params) : [],
     endSubscriptions: subscriptions.endAll,
   };
-}
-
-function readInfo(options: ServerOptions): Implementation {
-  const { name, version, title, description, websiteUrl, icons } = options;
-  if (typeof name !== "string" || name === "") throw new TypeError("createServer: name must be a non-empty string");
-  if (typeof version !== "string" || version === "") throw new TypeError("createServer: version must be a non-empty string");
-  return {
-    name,
-    version,
-    ...(title !== undefined && { title }),
-    ...(description !== undefined && { description }),
-    ...(websiteUrl !== undefined && { websiteUrl }),
-    ...(icons !== undefined && { icons }),
-  };
-}
-
-function readCacheHints(given: Partial<ServerCacheHints> = {}): ServerCacheHints {
-  const hints: Record<string, CacheHints> = { ...DEFAULT_CACHE_HINTS };
-  for (const [kind, hint] of Object.entries(given)) {
-    if (!Object.hasOwn(DEFAULT_CACHE_HINTS, kind)) {
-      throw new TypeError(`createServer: cache.${kind} is unknown; expected ${Object.keys(DEFAULT_CACHE_HINTS).join(", ")}`);
-    }
-    hints[kind] = checkCacheHints(hint, `createServer: cache.${kind}`);
-  }
-  return hints as unknown as ServerCacheHints;
 }

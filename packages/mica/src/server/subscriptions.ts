@@ -36,7 +36,11 @@ const NOTIFICATIONS = {
   resources: "notifications/resources/list_changed",
 } as const;
 
-const FLAGS = { tools: "toolsListChanged", prompts: "promptsListChanged", resources: "resourcesListChanged" } as const;
+const FLAGS = {
+  tools: "toolsListChanged",
+  prompts: "promptsListChanged",
+  resources: "resourcesListChanged",
+} as const;
 
 export function createSubscriptions(
   bus: ChangeBus,
@@ -84,9 +88,15 @@ export function createSubscriptions(
   return {
     listen(params, id, exchange) {
       if (all.size >= limits.maxSubscriptions) {
-        throw new ProtocolError(ErrorCode.InternalError, `Too many open subscriptions: the limit is ${limits.maxSubscriptions}`);
+        throw new ProtocolError(
+          ErrorCode.InternalError,
+          `Too many open subscriptions: the limit is ${limits.maxSubscriptions}`,
+        );
       }
-      const filter = agreedFilter(readFilter(params["notifications"], limits.maxSubscriptionUris), listenable());
+      const filter = agreedFilter(
+        readFilter(params["notifications"], limits.maxSubscriptionUris),
+        listenable(),
+      );
       return new Promise((resolve) => {
         const end = () => {
           exchange.signal.removeEventListener("abort", end);
@@ -115,14 +125,17 @@ function readFilter(value: unknown, maxUris: number): SubscriptionFilter {
   if (!isObject(value)) throw invalid("params.notifications must be an object");
   for (const flag of Object.values(FLAGS)) {
     const given = value[flag];
-    if (given !== undefined && typeof given !== "boolean") throw invalid(`params.notifications.${flag} must be a boolean`);
+    if (given !== undefined && typeof given !== "boolean")
+      throw invalid(`params.notifications.${flag} must be a boolean`);
   }
   const uris = value["resourceSubscriptions"];
   if (uris !== undefined && (!Array.isArray(uris) || uris.some((uri) => typeof uri !== "string"))) {
     throw invalid("params.notifications.resourceSubscriptions must be an array of URIs");
   }
   if (Array.isArray(uris) && uris.length > maxUris) {
-    throw invalid(`params.notifications.resourceSubscriptions has ${uris.length} URIs; the limit is ${maxUris}`);
+    throw invalid(
+      `params.notifications.resourceSubscriptions has ${uris.length} URIs; the limit is ${maxUris}`,
+    );
   }
   return value as SubscriptionFilter;
 }
@@ -134,7 +147,9 @@ function agreedFilter(wanted: SubscriptionFilter, can: Listenable): Subscription
   if (wanted.promptsListChanged && can.prompts) agreed.promptsListChanged = true;
   if (wanted.resourcesListChanged && can.resources) agreed.resourcesListChanged = true;
   if (wanted.resourceSubscriptions !== undefined && can.resources) {
-    agreed.resourceSubscriptions = [...new Set(wanted.resourceSubscriptions)].filter((uri) => can.isResource(uri));
+    agreed.resourceSubscriptions = [...new Set(wanted.resourceSubscriptions)].filter((uri) =>
+      can.isResource(uri),
+    );
   }
   return agreed;
 }

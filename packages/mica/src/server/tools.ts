@@ -1,7 +1,13 @@
 /** Tools: registration, `tools/list`, `tools/call`, and the one place where results are rendered (server/tools). */
-import { text, ToolOutput } from "../protocol/content.js";
+import { ToolOutput, text } from "../protocol/content.js";
 import { ErrorCode, ProtocolError, ToolError } from "../protocol/errors.js";
-import type { CallToolResult, JsonSchema, ListToolsResult, Tool, ToolAnnotations } from "../protocol/features.js";
+import type {
+  CallToolResult,
+  JsonSchema,
+  ListToolsResult,
+  Tool,
+  ToolAnnotations,
+} from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import type { CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { advertise } from "../schema/advertise.js";
@@ -10,8 +16,8 @@ import type { InferInput, InferOutput, Schema } from "../schema/standard.js";
 import { createValidator, describeProblems, type Problem, type Validate } from "../schema/validate.js";
 import type { MirroredHeader } from "../transport.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
-import type { HandlerContext } from "./context.js";
 import { concealed, type OnError } from "./failure.js";
+import type { AskingContext, InputContext } from "./input-required.js";
 
 /** What an author says of a tool. Everything but the handler is advertised as it stands, and nothing else is. */
 export interface ToolDefinition<Input extends Schema | undefined, Output extends Schema | undefined> {
@@ -36,7 +42,7 @@ export type ToolReturn<Output> = Output extends Schema ? InferInput<Output> | To
  */
 export type ToolHandler<Input, Output> = (
   args: ToolArguments<Input>,
-  ctx: HandlerContext,
+  ctx: InputContext,
 ) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
 
 interface RegisteredTool {
@@ -44,7 +50,7 @@ interface RegisteredTool {
   readonly validateInput: Validate;
   readonly validateOutput: Validate | undefined;
   readonly headers: readonly HeaderParam[];
-  readonly handler: (args: never, ctx: HandlerContext) => unknown;
+  readonly handler: (args: never, ctx: InputContext) => unknown;
 }
 
 export interface Tools {
@@ -56,14 +62,19 @@ export interface Tools {
   readonly catalogue: Catalogue<RegisteredTool>;
   /** Looks a tool up and checks the shape of a call. @throws ProtocolError -32602 */
   find(params: Record<string, unknown>): RegisteredTool;
-  call(tool: RegisteredTool, params: Record<string, unknown>, ctx: HandlerContext): Promise<CallToolResult>;
+  call(tool: RegisteredTool, params: Record<string, unknown>, ctx: AskingContext): Promise<CallToolResult>;
   mirroredHeaders(params: Record<string, unknown> | undefined): readonly MirroredHeader[];
 }
 
 const NO_HEADERS: readonly MirroredHeader[] = [];
 const NO_ARGUMENTS: JsonSchema = { type: "object", additionalProperties: false };
 
-export function createTools(pageSize: number, hints: CacheHints, onChange: () => void, onError: OnError): Tools {
+export function createTools(
+  pageSize: number,
+  hints: CacheHints,
+  onChange: () => void,
+  onError: OnError,
+): Tools {
   const catalogue = createCatalogue<RegisteredTool>(
     "tool",
     pageSize,
@@ -76,7 +87,8 @@ export function createTools(pageSize: number, hints: CacheHints, onChange: () =>
     add: (name, definition, handler) => catalogue.add(name, register(name, definition, handler)),
     find(params) {
       const name = params["name"];
-      if (typeof name !== "string") throw new ProtocolError(ErrorCode.InvalidParams, "params.name must be a string");
+      if (typeof name !== "string")
+        throw new ProtocolError(ErrorCode.InvalidParams, "params.name must be a string");
       const found = catalogue.get(name);
       if (found === undefined) throw new ProtocolError(ErrorCode.InvalidParams, `Unknown tool: ${name}`);
       const args = params["arguments"];
@@ -93,7 +105,8 @@ export function createTools(pageSize: number, hints: CacheHints, onChange: () =>
       try {
         return await render(registered, await registered.handler(validation.value as never, ctx));
       } catch (error) {
-        if (error instanceof ProtocolError) throw error;
+        // A round that has to end is no failure; whatever the handler made of the signal is void.
+        if (ctx.isWaiting || error instanceof ProtocolError) throw error;
         if (error instanceof ToolError) return failed(error.message);
         return failed(concealed(error, `Tool ${JSON.stringify(name)}`, onError));
       }
@@ -115,11 +128,15 @@ function register<Input extends Schema | undefined, Output extends Schema | unde
 ): RegisteredTool {
   const what = `tool ${JSON.stringify(name)}`;
   if (typeof name !== "string" || !/^[A-Za-z0-9_.-]{1,128}$/.test(name)) {
-    throw new TypeError(`${what}: a name is 1 to 128 of the characters A-Z a-z 0-9 _ - . (server/tools, Tool Names)`);
+    throw new TypeError(
+      `${what}: a name is 1 to 128 of the characters A-Z a-z 0-9 _ - . (server/tools, Tool Names)`,
+    );
   }
-  if (typeof handler !== "function") throw new TypeError(`${what}: handler must be a function, got ${typeof handler}`);
+  if (typeof handler !== "function")
+    throw new TypeError(`${what}: handler must be a function, got ${typeof handler}`);
   const { input, output, title, description, annotations, icons, _meta } = definition;
-  const inputSchema = input === undefined ? NO_ARGUMENTS : objectSchema(advertise(input, "input", `${what} input`), what);
+  const inputSchema =
+    input === undefined ? NO_ARGUMENTS : objectSchema(advertise(input, "input", `${what} input`), what);
   const scanned = headerParams(inputSchema);
   if (scanned.problem !== undefined) throw new TypeError(`${what}: ${scanned.problem}`);
   const tool: Tool = { name, inputSchema };
@@ -141,15 +158,22 @@ function register<Input extends Schema | undefined, Output extends Schema | unde
 /** "`type: "object"` is required at the root" of an input schema; a union of objects may leave it out. */
 function objectSchema(schema: JsonSchema, what: string): JsonSchema {
   if (schema["type"] === "object") return schema;
-  if (schema["type"] === undefined && (schema["anyOf"] || schema["oneOf"] || schema["allOf"] || schema["$ref"])) {
+  if (
+    schema["type"] === undefined &&
+    (schema["anyOf"] || schema["oneOf"] || schema["allOf"] || schema["$ref"])
+  ) {
     return { type: "object", ...schema };
   }
-  throw new TypeError(`${what} input: the schema must describe an object, got type ${JSON.stringify(schema["type"])}`);
+  throw new TypeError(
+    `${what} input: the schema must describe an object, got type ${JSON.stringify(schema["type"])}`,
+  );
 }
 
 const validateNoArguments: Validate = (value) => {
   const names = Object.keys(value as object);
-  return names.length === 0 ? { value } : { problems: names.map((path) => ({ path, message: "this tool takes no arguments" })) };
+  return names.length === 0
+    ? { value }
+    : { problems: names.map((path) => ({ path, message: "this tool takes no arguments" })) };
 };
 
 async function render({ tool, validateOutput }: RegisteredTool, value: unknown): Promise<CallToolResult> {
@@ -164,7 +188,9 @@ async function render({ tool, validateOutput }: RegisteredTool, value: unknown):
   }
   const validation = await validateOutput(structured);
   if (validation.problems !== undefined) {
-    throw new Error(`the result of ${tool.name} does not fit its output schema:\n${describeProblems(validation.problems)}`);
+    throw new Error(
+      `the result of ${tool.name} does not fit its output schema:\n${describeProblems(validation.problems)}`,
+    );
   }
   result.structuredContent = validation.value;
   if (output === undefined) result.content = blocksOf(validation.value);

@@ -54,13 +54,16 @@ export function parseUriTemplate(template: string): UriTemplate {
   return {
     template,
     variables: expressions.flatMap(({ variables }) => variables.map(({ name }) => name)),
-    expand: (values) => parts.map((part) => (typeof part === "string" ? part : expandExpression(part, values))).join(""),
+    expand: (values) =>
+      parts.map((part) => (typeof part === "string" ? part : expandExpression(part, values))).join(""),
     match(uri) {
       const values = Object.create(null) as TemplateVariables;
       let at = 0;
       for (const [index, part] of parts.entries()) {
-        const end = typeof part === "string" ? literalEnd(uri, at, part) : expressionEnd(uri, at, parts, index);
-        if (end < 0 || (typeof part !== "string" && !readExpression(part, uri.slice(at, end), values))) return undefined;
+        const end =
+          typeof part === "string" ? literalEnd(uri, at, part) : expressionEnd(uri, at, parts, index);
+        if (end < 0 || (typeof part !== "string" && !readExpression(part, uri.slice(at, end), values)))
+          return undefined;
         at = end;
       }
       return at === uri.length ? { ...values } : undefined;
@@ -83,7 +86,10 @@ function parse(template: string): Part[] {
     const expression = parseExpression(template, template.slice(open + 1, close), seen);
     const previous = parts.at(-1);
     if (previous !== undefined && typeof previous !== "string" && expression.operator.first === "") {
-      throw wrong(template, "two expressions that nothing separates, so that no URI could be matched for certain");
+      throw wrong(
+        template,
+        "two expressions that nothing separates, so that no URI could be matched for certain",
+      );
     }
     parts.push(expression);
     at = close + 1;
@@ -97,12 +103,19 @@ function parseExpression(template: string, source: string, seen: Set<string>): E
     .slice(symbol.length)
     .split(",")
     .map((spec): Variable => {
-      const found = /^((?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})*)(\*|:([1-9]\d{0,3}))?$/.exec(spec);
+      const found =
+        /^((?:[A-Za-z0-9_]|%[0-9A-Fa-f]{2})(?:[A-Za-z0-9_.]|%[0-9A-Fa-f]{2})*)(\*|:([1-9]\d{0,3}))?$/.exec(
+          spec,
+        );
       if (found === null) throw wrong(template, `the expression {${source}}`);
       const name = found[1]!;
       if (seen.has(name)) throw wrong(template, `the variable ${name} twice`);
       seen.add(name);
-      return { name, explode: found[2] === "*", maxLength: found[3] === undefined ? undefined : Number(found[3]) };
+      return {
+        name,
+        explode: found[2] === "*",
+        maxLength: found[3] === undefined ? undefined : Number(found[3]),
+      };
     });
   return { operator: OPERATORS[symbol]!, variables };
 }
@@ -117,7 +130,10 @@ function expandExpression({ operator, variables }: Expression, values: TemplateV
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (value === undefined || (Array.isArray(value) && value.length === 0)) continue;
     const encode = (text: string) =>
-      encodeValue(maxLength === undefined ? text : [...text].slice(0, maxLength).join(""), operator.allowReserved);
+      encodeValue(
+        maxLength === undefined ? text : [...text].slice(0, maxLength).join(""),
+        operator.allowReserved,
+      );
     const label = (text: string) => (text === "" ? `${name}${operator.ifEmpty}` : `${name}=${text}`);
     if (Array.isArray(value) && explode) {
       for (const item of value) pieces.push(operator.named ? label(encode(item)) : encode(item));
@@ -131,10 +147,15 @@ function expandExpression({ operator, variables }: Expression, values: TemplateV
 
 /** RFC 6570, section 3.2.1: unreserved characters pass, reserved ones only where the operator says so. */
 function encodeValue(text: string, allowReserved: boolean): string {
-  const escape = (piece: string) =>
-    encodeURIComponent(piece).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`);
-  if (!allowReserved) return escape(text);
-  return text.replace(/%[0-9A-Fa-f]{2}|[^:/?#[\]@!$&'()*+,;=]+/g, (piece) => (/^%[0-9A-Fa-f]{2}$/.test(piece) ? piece : escape(piece)));
+  const percent = (piece: string) =>
+    encodeURIComponent(piece).replace(
+      /[!'()*]/g,
+      (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
+    );
+  if (!allowReserved) return percent(text);
+  return text.replace(/%[0-9A-Fa-f]{2}|[^:/?#[\]@!$&'()*+,;=]+/g, (piece) =>
+    /^%[0-9A-Fa-f]{2}$/.test(piece) ? piece : percent(piece),
+  );
 }
 
 // Matching goes from left to right and never back, so that its cost grows with the length of the URI alone.
@@ -173,7 +194,11 @@ function isAllowed(text: string, { first, allowReserved }: Operator): boolean {
 }
 
 /** Reads the text of one expression into `values`. False where it cannot have come from the expression. */
-function readExpression({ operator, variables }: Expression, text: string, values: TemplateVariables): boolean {
+function readExpression(
+  { operator, variables }: Expression,
+  text: string,
+  values: TemplateVariables,
+): boolean {
   if (text === "") {
     if (operator.first === "" && variables.length === 1) values[variables[0]!.name] = "";
     return true;
@@ -184,9 +209,14 @@ function readExpression({ operator, variables }: Expression, text: string, value
   return operator.named ? readNamed(variables, pieces, values) : readPositional(variables, pieces, values);
 }
 
-function readPositional(variables: readonly Variable[], pieces: string[], values: TemplateVariables): boolean {
+function readPositional(
+  variables: readonly Variable[],
+  pieces: string[],
+  values: TemplateVariables,
+): boolean {
   for (const [index, { name, explode }] of variables.entries()) {
-    const rest = explode || index === variables.length - 1 ? pieces.slice(index) : pieces.slice(index, index + 1);
+    const rest =
+      explode || index === variables.length - 1 ? pieces.slice(index) : pieces.slice(index, index + 1);
     if (rest.length === 0) return true;
     if (!explode && rest.length > 1) return false;
     const decoded = rest.map(decode);

@@ -18,7 +18,10 @@ export interface MemoryTransport extends ClientTransport {
 }
 
 /** @example const client = await connect({ transport: memoryTransport(server) }, { name: "test", version: "1.0.0" }); */
-export function memoryTransport(handler: RequestHandler, options: MemoryTransportOptions = {}): MemoryTransport {
+export function memoryTransport(
+  handler: RequestHandler,
+  options: MemoryTransportOptions = {},
+): MemoryTransport {
   const open = new Set<AbortController>();
   let closed = false;
 
@@ -41,7 +44,9 @@ export function memoryTransport(handler: RequestHandler, options: MemoryTranspor
       };
       const abort = () => controller.abort(signal?.reason);
       const gone = new Promise<never>((_, reject) => {
-        controller.signal.addEventListener("abort", () => reject(controller.signal.reason as Error), { once: true });
+        controller.signal.addEventListener("abort", () => reject(controller.signal.reason as Error), {
+          once: true,
+        });
       });
       signal?.addEventListener("abort", abort, { once: true });
       open.add(controller);
@@ -56,7 +61,8 @@ export function memoryTransport(handler: RequestHandler, options: MemoryTranspor
     },
     async close() {
       closed = true;
-      for (const controller of open) controller.abort(new McpError("closed", "the memory transport was closed"));
+      for (const controller of open)
+        controller.abort(new McpError("closed", "the memory transport was closed"));
     },
   };
 }

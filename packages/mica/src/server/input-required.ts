@@ -1,0 +1,239 @@
+/**
+ * Multi round-trip requests that read like `await` (patterns/mrtr). A handler is run from the top at every round:
+ * answers come from the request, results of steps from the sealed state, and the first question without an answer
+ * ends the round.
+ */
+import { ErrorCode, missingCapability, ProtocolError } from "../protocol/errors.js";
+import type {
+  CreateMessageParams,
+  CreateMessageResult,
+  InputRequest,
+  InputRequiredResult,
+  Root,
+} from "../protocol/input-requests.js";
+import { isObject } from "../protocol/jsonrpc.js";
+import type { RequestMeta } from "../protocol/meta.js";
+import type { ClientCapabilities, Result } from "../protocol/types.js";
+import type { InferOutput, Schema } from "../schema/standard.js";
+import type { ServerExchange } from "../transport.js";
+import { type HandlerContext, RequestContext } from "./context.js";
+import {
+  type Answers,
+  type AnyQuestion,
+  type ElicitAnswer,
+  isSupported,
+  type Kind,
+  prepare,
+  readAnswer,
+  type UrlAnswer,
+} from "./questions.js";
+import { Round, type StepInfo, takeStep, WAITING } from "./round.js";
+import type { CallState, StateBinding, StateSeal } from "./sealed-state.js";
+
+/** The context of handlers that may ask for input: tools, prompts and resources. */
+export interface InputContext extends HandlerContext {
+  /** Whether this client can answer such a question; asking one that it cannot is answered -32021. */
+  can(kind: Kind): boolean;
+  /**
+   * Asks the person to fill in a form (client/elicitation). `key` names the question within this call.
+   * The content is validated on `accept`; one that does not fit is asked for again.
+   *
+   * @throws TypeError naming the field, where a form cannot ask for it.
+   * @example const answer = await ctx.elicit("when", { message: "When?", schema: z.object({ startsAt: z.iso.datetime() }) });
+   */
+  elicit<S extends Schema>(
+    key: string,
+    question: { message: string; schema: S },
+  ): Promise<ElicitAnswer<InferOutput<S>>>;
+  /** Sends the person to a page, for secrets, payments and third-party sign-in. `accept` says that they agreed to go. */
+  elicitUrl(key: string, question: { message: string; url: string }): Promise<UrlAnswer>;
+  /** Asks the client's model for a message (client/sampling; deprecated by SEP-2577). */
+  sample(key: string, params: CreateMessageParams): Promise<CreateMessageResult>;
+  /** Asks for the client's roots (client/roots; deprecated by SEP-2577). */
+  roots(key?: string): Promise<Root[]>;
+  /**
+   * Asks several questions in one round.
+   *
+   * @example const { when, who } = await ctx.ask({ when: { elicit: { message, schema } }, who: { elicit: { ... } } });
+   */
+  ask<Q extends Record<string, AnyQuestion>>(questions: Q): Promise<Answers<Q>>;
+  /**
+   * Does something once per call, however many rounds it takes: the result, which must be JSON, travels in the sealed
+   * state. A step that throws is done again at the next round; one that a crash cut off may be, so give
+   * `idempotencyKey` to what must not happen twice.
+   *
+   * @example const order = await ctx.step("reserve", ({ idempotencyKey }) => shop.reserve(item, idempotencyKey));
+   */
+  step<T>(name: string, run: (info: StepInfo) => T | Promise<T>): Promise<T>;
+}
+
+export class AskingContext extends RequestContext implements InputContext {
+  readonly #capabilities: ClientCapabilities;
+  readonly #responses: Record<string, unknown> | undefined;
+  readonly #state: CallState | undefined;
+  #round: Round | undefined;
+
+  constructor(
+    exchange: ServerExchange,
+    meta: RequestMeta,
+    responses: Record<string, unknown> | undefined,
+    state: CallState | undefined,
+  ) {
+    super(exchange, meta);
+    this.#capabilities = meta.clientCapabilities;
+    this.#responses = responses;
+    this.#state = state;
+  }
+
+  /** Whether a question was asked that has no answer yet. */
+  get isWaiting(): boolean {
+    return this.#round !== undefined && this.#round.questions.size > 0;
+  }
+
+  can(kind: Kind): boolean {
+    return isSupported(kind, this.#capabilities);
+  }
+
+  elicit<S extends Schema>(
+    key: string,
+    question: { message: string; schema: S },
+  ): Promise<ElicitAnswer<InferOutput<S>>> {
+    return this.#ask(key, { elicit: question }) as Promise<ElicitAnswer<InferOutput<S>>>;
+  }
+
+  elicitUrl(key: string, question: { message: string; url: string }): Promise<UrlAnswer> {
+    return this.#ask(key, { elicitUrl: question }) as Promise<UrlAnswer>;
+  }
+
+  sample(key: string, params: CreateMessageParams): Promise<CreateMessageResult> {
+    return this.#ask(key, { sample: params }) as Promise<CreateMessageResult>;
+  }
+
+  roots(key = "roots"): Promise<Root[]> {
+    return this.#ask(key, { roots: true }) as Promise<Root[]>;
+  }
+
+  ask<Q extends Record<string, AnyQuestion>>(questions: Q): Promise<Answers<Q>> {
+    const keys = Object.keys(questions);
+    const all = Promise.all(keys.map((key) => this.#ask(key, questions[key]!))).then(
+      (answers) => Object.fromEntries(keys.map((key, index) => [key, answers[index]])) as Answers<Q>,
+    );
+    return handled(all);
+  }
+
+  step<T>(name: string, run: (info: StepInfo) => T | Promise<T>): Promise<T> {
+    this.#round ??= new Round(this.#state);
+    return this.#round.track(takeStep(this.#round, name, run));
+  }
+
+  #ask(key: string, question: AnyQuestion): Promise<unknown> {
+    this.#round ??= new Round(this.#state);
+    return handled(this.#round.track(this.#answer(this.#round, key, question)));
+  }
+
+  async #answer(round: Round, key: string, question: AnyQuestion): Promise<unknown> {
+    round.use(`question ${JSON.stringify(key)}`);
+    const prepared = prepare(key, question);
+    if (!this.can(prepared.kind))
+      throw missingCapability(prepared.required, `Question ${JSON.stringify(key)}`);
+    const given = ownValue(round.answers, key) ?? ownValue(this.#responses, key);
+    if (given === undefined) {
+      // Before anything is awaited: questions asked together make one round.
+      round.wait(key, prepared.request);
+      throw WAITING;
+    }
+    const read = await readAnswer(prepared, given);
+    if (read.problem !== undefined) {
+      round.wait(key, withProblem(prepared.request, read.problem));
+      throw WAITING;
+    }
+    round.answers[key] = given;
+    return read.value;
+  }
+
+  /** Resolves when every question and step of the round has settled. */
+  async settled(): Promise<void> {
+    while (this.#round !== undefined && this.#round.running.size > 0)
+      await Promise.allSettled(this.#round.running);
+  }
+
+  /** The result that ends this round. Called after {@link settled}, while {@link isWaiting}. */
+  async inputRequired(seal: StateSeal, binding: StateBinding): Promise<InputRequiredResult> {
+    const { callId, number, answers, steps, questions } = this.#round!;
+    if (number >= seal.maxRounds) {
+      throw new ProtocolError(
+        ErrorCode.InternalError,
+        `Gave up after ${seal.maxRounds} rounds of questions without a usable answer`,
+      );
+    }
+    return {
+      resultType: "input_required",
+      inputRequests: Object.fromEntries(questions),
+      requestState: await seal.seal({ callId, round: number + 1, answers, steps }, binding),
+    };
+  }
+}
+
+function ownValue(record: Record<string, unknown> | undefined, key: string): unknown {
+  return record !== undefined && Object.hasOwn(record, key) ? record[key] : undefined;
+}
+
+/** Rejections that nobody looks at any more (the round is over) must not end the process. */
+function handled<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
+function withProblem(request: InputRequest, problem: string): InputRequest {
+  if (request.method !== "elicitation/create") return request;
+  return {
+    ...request,
+    params: {
+      ...request.params,
+      message: `${request.params.message}\n\nThe last answer does not fit: ${problem}`,
+    },
+  };
+}
+
+/** A request that may be answered `input_required`: `name` is that of the tool or prompt, or the URI. */
+export interface AskingRequest {
+  readonly params: Record<string, unknown>;
+  readonly meta: RequestMeta;
+  readonly exchange: ServerExchange;
+  readonly method: string;
+  readonly name: string;
+}
+
+/**
+ * Runs the work of one request that may ask for input: opens the state it brought, and turns a question that is
+ * left open into `input_required`.
+ */
+export async function answerOrAsk(
+  request: AskingRequest,
+  seal: StateSeal,
+  work: (ctx: AskingContext) => Promise<Result>,
+): Promise<Result> {
+  const { params, meta, exchange, method, name } = request;
+  const responses = params["inputResponses"];
+  if (responses !== undefined && !isObject(responses)) {
+    throw new ProtocolError(ErrorCode.InvalidParams, "params.inputResponses must be an object");
+  }
+  const binding: StateBinding = {
+    principal: exchange.auth?.principal,
+    method,
+    name,
+    args: params["arguments"],
+  };
+  const sealed = params["requestState"];
+  const state = sealed === undefined ? undefined : await seal.open(sealed, binding);
+  const ctx = new AskingContext(exchange, meta, responses, state);
+  let result: Result | undefined;
+  try {
+    result = await work(ctx);
+  } catch (error) {
+    await ctx.settled();
+    if (!ctx.isWaiting) throw error;
+  }
+  await ctx.settled();
+  return ctx.isWaiting || result === undefined ? ctx.inputRequired(seal, binding) : result;
+}

@@ -3,7 +3,7 @@
  * its own), with source maps, and declarations. `--types=no` leaves the declarations out, for a quick run.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -17,6 +17,7 @@ const packages = [
   { folder: "packages/mica", entries: ["index", "client", "stdio", "http", "fetch", "testing"], from: "src/entry" },
   { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },
   { folder: "servers/incidents", entries: ["incidents-mcp", "index"], from: "src" },
+  { folder: "servers/calendar", entries: ["calendar-mcp", "index"], from: "src" },
 ];
 
 export async function buildAll({ types = true } = {}) {
@@ -24,11 +25,12 @@ export async function buildAll({ types = true } = {}) {
     const base = join(root, folder);
     const found = entries.filter((entry) => existsSync(join(base, from, `${entry}.ts`)));
     if (found.length === 0) continue;
-    rmSync(join(base, "dist"), { recursive: true, force: true });
+    // Built aside and put in place whole, so that nothing that runs meanwhile finds half of it.
+    const fresh = `dist.${process.pid}`;
     await build({
       absWorkingDir: base,
       entryPoints: found.map((entry) => `${from}/${entry}.ts`),
-      outdir: "dist",
+      outdir: fresh,
       bundle: true,
       splitting: true,
       chunkNames: "shared-[hash]",
@@ -41,15 +43,18 @@ export async function buildAll({ types = true } = {}) {
       logLevel: "warning",
       tsconfigRaw: {},
     });
-    if (types) declare(base);
+    if (types) declare(base, fresh);
+    else if (existsSync(join(base, "dist", "types"))) cpSync(join(base, "dist", "types"), join(base, fresh, "types"), { recursive: true });
+    rmSync(join(base, "dist"), { recursive: true, force: true });
+    renameSync(join(base, fresh), join(base, "dist"));
   }
 }
 
-function declare(base) {
+function declare(base, folder) {
   const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
   const config = join(base, "tsconfig.build.json");
   if (!existsSync(config)) return;
-  const { status } = spawnSync(process.execPath, [tsc, "-p", config], { stdio: "inherit", cwd: root });
+  const { status } = spawnSync(process.execPath, [tsc, "-p", config, "--outDir", join(base, folder, "types")], { stdio: "inherit", cwd: root });
   if (status !== 0) throw new Error(`declarations of ${JSON.parse(readFileSync(join(base, "package.json"), "utf8")).name} failed`);
 }
 

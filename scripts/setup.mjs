@@ -32,14 +32,14 @@ function fingerprint(folders) {
   const hash = createHash("sha256").update(lock);
   const visit = (folder) => {
     for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
-      if (["node_modules", "dist", "test"].includes(entry.name)) continue;
+      if (/^(node_modules|test|dist(\..*)?)$/.test(entry.name)) continue;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) visit(path);
       else hash.update(`${path.slice(root.length)} ${statSync(path).size}\n`).update(readFileSync(path));
     }
   };
   for (const folder of folders) visit(join(root, folder));
-  for (const folder of ["packages/mica", "packages/workbench", "servers/incidents"]) {
+  for (const folder of ["packages/mica", "packages/workbench", "servers/incidents", "servers/calendar"]) {
     if (!existsSync(join(root, folder, "dist"))) hash.update("not built");
   }
   return hash.digest("hex");

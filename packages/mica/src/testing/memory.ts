@@ -2,8 +2,8 @@
  * The two seams composed directly: a client transport that drives a server in the same process. Every message
  * still passes through JSON, so that what works here works over a wire.
  */
-import { McpError } from "../protocol/errors.js";
-import { decodeMessage, encodeMessage } from "../protocol/jsonrpc.js";
+import { ErrorCode, McpError } from "../protocol/errors.js";
+import { DecodeError, decodeMessage, encodeMessage, errorResponse } from "../protocol/jsonrpc.js";
 import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "../protocol/types.js";
 import type { AuthInfo, ClientTransport, RequestHandler, ServerExchange } from "../transport.js";
 
@@ -35,11 +35,14 @@ export function memoryTransport(
       signal?.throwIfAborted();
       const controller = new AbortController();
       let finished = false;
+      const sent = decodeMessage(encodeMessage(request)) as JSONRPCRequest;
       const exchange: ServerExchange = {
         auth: options.auth,
         signal: controller.signal,
         notify(notification) {
-          if (!finished) onNotification?.(overTheWire(notification) as JSONRPCNotification);
+          if (finished) return;
+          const text = encodeSafely(notification);
+          if (text !== undefined) onNotification?.(decodeMessage(text) as JSONRPCNotification);
         },
       };
       const abort = () => controller.abort(signal?.reason);
@@ -51,8 +54,14 @@ export function memoryTransport(
       signal?.addEventListener("abort", abort, { once: true });
       open.add(controller);
       try {
-        const answer = handler.handle(overTheWire(request) as JSONRPCRequest, exchange);
-        return overTheWire(await Promise.race([answer, gone])) as JSONRPCResponse;
+        const answer = handler.handle(sent, exchange);
+        const text = encodeSafely(await Promise.race([answer, gone])) ?? encodeMessage(unsendable(request));
+        return decodeMessage(text) as JSONRPCResponse;
+      } catch (error) {
+        if (!(error instanceof DecodeError)) throw error;
+        throw new McpError("invalid_response", `the response cannot be read: ${error.message}`, {
+          cause: error,
+        });
       } finally {
         finished = true;
         open.delete(controller);
@@ -67,6 +76,16 @@ export function memoryTransport(
   };
 }
 
-function overTheWire(message: JSONRPCRequest | JSONRPCNotification | JSONRPCResponse): unknown {
-  return decodeMessage(encodeMessage(message));
+/** Undefined, and a line on stderr, where an author's value has no JSON (a BigInt, a cycle), as over a wire. */
+function encodeSafely(message: JSONRPCNotification | JSONRPCResponse): string | undefined {
+  try {
+    return encodeMessage(message);
+  } catch (error) {
+    console.error(`${"method" in message ? message.method : "A response"} cannot be encoded as JSON:`, error);
+    return undefined;
+  }
+}
+
+function unsendable({ id }: JSONRPCRequest): JSONRPCResponse {
+  return errorResponse(id, { code: ErrorCode.InternalError, message: "Internal error" });
 }

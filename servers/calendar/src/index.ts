@@ -1,0 +1,11 @@
+/** `calendar-mcp` as a library: the server, its store, and the command itself. */
+export { DatabaseError } from "./database-errors.js";
+export { main } from "./main.js";
+export { type CalendarOptions, createCalendar } from "./server.js";
+export {
+  type CalendarEvent,
+  type ChangedDay,
+  type EventStore,
+  openStore,
+  type StoreOptions,
+} from "./store.js";

@@ -92,15 +92,14 @@ export function createCache({ maxEntries, maxChars, now }: CacheOptions): Result
     dropResource: (uri) =>
       dropWhere(({ method, params }) => {
         const read = params["uri"];
-        return method === "resources/read" && typeof read === "string" && (uri.startsWith(read) || read.startsWith(uri));
+        return (
+          method === "resources/read" &&
+          typeof read === "string" &&
+          (uri.startsWith(read) || read.startsWith(uri))
+        );
       }),
     clear: () => dropWhere(() => true),
   };
-}
-
-/** A cache that keeps nothing. */
-export function noCache(): ResultCache {
-  return createCache({ maxEntries: 0, maxChars: 0, now: Date.now });
 }
 
 /** "If `ttlMs` is absent, clients SHOULD assume a default of 0", and the same where it is negative. */

@@ -122,20 +122,59 @@ function listen(signal: AbortSignal): Listener {
   return entry;
 }
 
-/** Waits; rejects with `McpError` `aborted` where the signal fires first. */
-export function pause(ms: number, what: string, signal: AbortSignal | undefined): Promise<void> {
-  if (signal?.aborted) return Promise.reject(aborted(what, signal));
+export interface Link {
+  readonly signal: AbortSignal;
+  abort(reason: unknown): void;
+  /** Lets go of the sources. */
+  release(): void;
+}
+
+/** A signal that aborts with a caller's, as `McpError` `aborted`, or with `closing`, whose reason it keeps. */
+export function linkSignals(what: string, caller: AbortSignal | undefined, closing: AbortSignal): Link {
+  const controller = new AbortController();
+  const byCaller = () => controller.abort(aborted(what, caller as AbortSignal));
+  const byClosing = () => controller.abort(closing.reason);
+  if (caller?.aborted) byCaller();
+  if (closing.aborted) byClosing();
+  const ends = [caller && onAbort(caller, byCaller), onAbort(closing, byClosing)];
+  return {
+    signal: controller.signal,
+    abort: (reason) => controller.abort(reason),
+    release: () => {
+      for (const end of ends) end?.();
+    },
+  };
+}
+
+/** Waits; rejects with the signal's reason where it fires first. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return Promise.reject(signal.reason);
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      forget?.();
+      forget();
       resolve();
     }, ms);
-    const forget =
-      signal &&
-      onAbort(signal, () => {
-        clearTimeout(timer);
-        forget?.();
-        reject(aborted(what, signal));
-      });
+    const forget = onAbort(signal, () => {
+      clearTimeout(timer);
+      forget();
+      reject(signal.reason);
+    });
+  });
+}
+
+/** Waits for something shared, as long as one caller wants to. */
+export function whileWanted<T>(
+  shared: Promise<T>,
+  what: string,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (signal === undefined) return shared;
+  if (signal.aborted) return Promise.reject(aborted(what, signal));
+  return new Promise((resolve, reject) => {
+    const forget = onAbort(signal, () => {
+      forget();
+      reject(aborted(what, signal));
+    });
+    shared.then(resolve, reject).finally(forget);
   });
 }

@@ -3,10 +3,10 @@
  * Backward Compatibility). An era is a property of the server, found once; whatever it is, the rest of the
  * client speaks one protocol through one {@link ClientTransport}.
  */
-import { ErrorCode, McpError, ProtocolError } from "../protocol/errors.js";
+import { ErrorCode, McpError, type ProtocolError } from "../protocol/errors.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import { type DiscoverResult, PROTOCOL_VERSION } from "../protocol/types.js";
-import { type Exchanger, rpcCodeOf, type SendOptions, shown } from "./exchange.js";
+import { type Exchanger, rpcCodeOf, type SendOptions } from "./exchange.js";
 import { checkShape, resultType } from "./result.js";
 
 /** The revisions with per-request metadata that this client speaks, newest first. */
@@ -52,7 +52,12 @@ export async function findEra(
         continue;
       }
       if (code !== undefined && !MODERN_ERRORS.has(code)) {
-        return { kind: "legacy", answer: (error as McpError).message, cause: error };
+        const { message } = (error as McpError).cause as ProtocolError;
+        return {
+          kind: "legacy",
+          answer: `it answered server/discover with ${code}: ${message}`,
+          cause: error,
+        };
       }
       if (isLegacyStatus(error)) return { kind: "legacy", answer: error.message, cause: error };
       throw error;
@@ -98,18 +103,16 @@ function contradiction(version: string, supported: readonly string[], cause: unk
  * Backward Compatibility): the statuses with which servers of earlier revisions refuse a modern request.
  */
 function isLegacyStatus(error: unknown): error is McpError {
-  const status = error instanceof McpError ? (error.cause as { status?: unknown } | undefined)?.status : undefined;
+  const status =
+    error instanceof McpError ? (error.cause as { status?: unknown } | undefined)?.status : undefined;
   return status === 400 || status === 404 || status === 405;
 }
 
 /** A server of an earlier revision, seen by a client that speaks none. */
-export function legacyError(era: Extract<Era, { kind: "legacy" }>): McpError {
-  const spoken = MODERN_VERSIONS.join(", ");
+export function legacyError({ answer, cause }: Extract<Era, { kind: "legacy" }>): McpError {
   return new McpError(
     "unsupported_version",
-    `The server seems to speak an earlier protocol revision, one that begins with "initialize": it answered ${shown(
-      era.answer,
-    )} to server/discover. This client speaks ${spoken}`,
-    { cause: era.cause },
+    `The server seems to speak an earlier protocol revision, one that begins with "initialize" (${answer}); this client speaks ${MODERN_VERSIONS.join(", ")}`,
+    { cause },
   );
 }

@@ -1,6 +1,7 @@
 /** One exchange as the client sees it: an id, `_meta`, a deadline, notifications sorted out, errors mapped. */
-import type { LoggingMessageParams, ProgressParams } from "../protocol/features.js";
+
 import { ErrorCode, McpError, ProtocolError } from "../protocol/errors.js";
+import type { LoggingMessageParams, ProgressParams } from "../protocol/features.js";
 import { isErrorResponse, isObject } from "../protocol/jsonrpc.js";
 import { MetaKey } from "../protocol/meta.js";
 import type {
@@ -75,19 +76,24 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
             {
               signal,
               mirrored: options.mirrored,
-              onNotification: (notification) => notify(notification, id, clock, options, defaults.onLog, warn),
+              onNotification: (notification) =>
+                notify(notification, id, clock, options, defaults.onLog, warn),
             },
           ),
       );
       if (isErrorResponse(response)) throw refusal(method, response.error);
       if (!isObject(response.result)) {
-        throw new McpError("invalid_response", `${method}: expected a result object, got ${shown(response.result)}`);
+        throw new McpError(
+          "invalid_response",
+          `${method}: expected a result object, got ${shown(response.result)}`,
+        );
       }
       return response.result;
     },
     close() {
       closed = true;
-      for (const end of [...running]) end(new McpError("closed", "The client was closed before the answer came"));
+      for (const end of [...running])
+        end(new McpError("closed", "The client was closed before the answer came"));
     },
   };
   return exchanger;

@@ -19,7 +19,8 @@ export function fillDefaults(schema: ElicitationSchema, content: FormContent): F
 export function formProblem(schema: ElicitationSchema, content: unknown): string | undefined {
   if (!isObject(content)) return `expected an object, got ${shown(content)}`;
   for (const name of Array.isArray(schema.required) ? schema.required : []) {
-    if (content[name] === undefined || !Object.hasOwn(content, name)) return `field ${shown(name)} is required`;
+    if (content[name] === undefined || !Object.hasOwn(content, name))
+      return `field ${shown(name)} is required`;
   }
   for (const [name, value] of Object.entries(content)) {
     if (value === undefined) continue;
@@ -51,7 +52,9 @@ function fieldProblem(field: Field, value: unknown): string | undefined {
 
 function primitiveProblem(value: unknown): string | undefined {
   const strings = Array.isArray(value) && value.every((item) => typeof item === "string");
-  return strings || ["string", "number", "boolean"].includes(typeof value) ? undefined : "a string, number, boolean or array of strings";
+  return strings || ["string", "number", "boolean"].includes(typeof value)
+    ? undefined
+    : "a string, number, boolean or array of strings";
 }
 
 function stringProblem(field: Field, value: string): string | undefined {
@@ -77,18 +80,23 @@ function choicesProblem(field: Field, values: unknown[]): string | undefined {
   if (typeof minItems === "number" && values.length < minItems) return `at least ${minItems} choices`;
   if (typeof maxItems === "number" && values.length > maxItems) return `at most ${maxItems} choices`;
   const choices = isObject(items) ? choicesOf(items) : undefined;
-  return choices && values.some((value) => !choices.includes(value)) ? `choices out of ${shown(choices)}` : undefined;
+  return choices && values.some((value) => !choices.includes(value))
+    ? `choices out of ${shown(choices)}`
+    : undefined;
 }
 
 /** The values of an enumeration, with or without titles. */
 function choicesOf(field: Field): unknown[] | undefined {
   if (Array.isArray(field["enum"])) return field["enum"];
   const titled = field["oneOf"] ?? field["anyOf"];
-  return Array.isArray(titled) ? titled.map((option) => (isObject(option) ? option["const"] : undefined)) : undefined;
+  return Array.isArray(titled)
+    ? titled.map((option) => (isObject(option) ? option["const"] : undefined))
+    : undefined;
 }
 
 const DATE = /^(\d{4})-(\d{2})-(\d{2})$/;
-const DATE_TIME = /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
+const DATE_TIME =
+  /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
 
 function isDate(text: string): boolean {
   const parts = DATE.exec(text);

@@ -56,7 +56,10 @@ export function capabilitiesOf(handlers: InputHandlers): ClientCapabilities {
     capabilities.elicitation = { ...(onElicit && { form: {} }), ...(onElicitUrl && { url: {} }) };
   }
   if (onSample) {
-    capabilities.sampling = { ...(sampling?.tools && { tools: {} }), ...(sampling?.context && { context: {} }) };
+    capabilities.sampling = {
+      ...(sampling?.tools && { tools: {} }),
+      ...(sampling?.context && { context: {} }),
+    };
   }
   if (roots) capabilities.roots = {};
   return capabilities;
@@ -70,7 +73,8 @@ export function checkHandlers(handlers: InputHandlers): void {
       throw new TypeError(`options.${name}: expected a function, got ${shown(handler)}`);
     }
   }
-  if (handlers.roots !== undefined && typeof handlers.roots !== "function") checkRoots("options.roots", handlers.roots);
+  if (handlers.roots !== undefined && typeof handlers.roots !== "function")
+    checkRoots("options.roots", handlers.roots);
 }
 
 /** How one question is answered, and whether a person does it. */
@@ -97,9 +101,15 @@ export function answererFor(handlers: InputHandlers, key: string, request: unkno
       return sampling(handlers, key, params);
     case "roots/list":
       if (handlers.roots === undefined) throw unavailable(key, method, "options.roots");
-      return { asksPerson: false, answer: async (context) => ({ roots: await listRoots(handlers.roots, context) }) };
+      return {
+        asksPerson: false,
+        answer: async (context) => ({ roots: await listRoots(handlers.roots, context) }),
+      };
     default:
-      throw new McpError("input_unavailable", `The server asks for ${shown(method)} (${shown(key)}), which this client does not know`);
+      throw new McpError(
+        "input_unavailable",
+        `The server asks for ${shown(method)} (${shown(key)}), which this client does not know`,
+      );
   }
 }
 
@@ -137,7 +147,8 @@ function elicitation(handlers: InputHandlers, key: string, params: Record<string
       const given = result.content ?? {};
       const content = elicitDefaults ? fillDefaults(request.requestedSchema, given) : given;
       const problem = formProblem(request.requestedSchema, content);
-      if (problem !== undefined) throw new TypeError(`the accepted content does not fit the form: ${problem}`);
+      if (problem !== undefined)
+        throw new TypeError(`the accepted content does not fit the form: ${problem}`);
       return { action, content };
     },
   };
@@ -146,7 +157,8 @@ function elicitation(handlers: InputHandlers, key: string, params: Record<string
 function sampling(handlers: InputHandlers, key: string, params: Record<string, unknown>): Answerer {
   const { onSample } = handlers;
   if (!onSample) throw unavailable(key, "sampling/createMessage", "onSample");
-  if (!Array.isArray(params["messages"])) throw malformed(key, "sampling/createMessage with messages", params);
+  if (!Array.isArray(params["messages"]))
+    throw malformed(key, "sampling/createMessage with messages", params);
   if ((params["tools"] ?? params["toolChoice"]) !== undefined && !handlers.sampling?.tools) {
     throw unavailable(key, "sampling/createMessage with tools", "onSample with sampling.tools");
   }
@@ -154,20 +166,24 @@ function sampling(handlers: InputHandlers, key: string, params: Record<string, u
     asksPerson: false,
     answer: async (context) => {
       const result = await onSample(params as unknown as CreateMessageParams, context);
-      if (!isObject(result) || typeof result["role"] !== "string" || typeof result["model"] !== "string" || !isObject(result["content"])) {
-        if (!isObject(result) || !Array.isArray(result["content"])) {
-          throw new TypeError(`onSample must return role, content and model, got ${shown(result)}`);
-        }
-      }
-      return result;
+      if (isMessage(result)) return result;
+      throw new TypeError(`onSample must return role, content and model, got ${shown(result)}`);
     },
   };
+}
+
+function isMessage(result: unknown): boolean {
+  if (!isObject(result) || typeof result["role"] !== "string" || typeof result["model"] !== "string")
+    return false;
+  return isObject(result["content"]) || Array.isArray(result["content"]);
 }
 
 function readAction(handler: string, result: unknown): ElicitResult["action"] {
   const action = isObject(result) ? result["action"] : undefined;
   if (action === "accept" || action === "decline" || action === "cancel") return action;
-  throw new TypeError(`${handler} must return an action "accept", "decline" or "cancel", got ${shown(result)}`);
+  throw new TypeError(
+    `${handler} must return an action "accept", "decline" or "cancel", got ${shown(result)}`,
+  );
 }
 
 async function listRoots(roots: InputHandlers["roots"], context: InputContext): Promise<Root[]> {
@@ -178,7 +194,8 @@ async function listRoots(roots: InputHandlers["roots"], context: InputContext): 
 
 /** "This MUST be a `file://` URI in the current specification" (client/roots, Root). */
 function checkRoots(what: string, roots: unknown): asserts roots is readonly Root[] {
-  if (!Array.isArray(roots)) throw new TypeError(`${what}: expected an array or a function, got ${shown(roots)}`);
+  if (!Array.isArray(roots))
+    throw new TypeError(`${what}: expected an array or a function, got ${shown(roots)}`);
   for (const [index, root] of roots.entries()) {
     const uri = isObject(root) ? root["uri"] : undefined;
     if (typeof uri === "string" && uri.startsWith("file://") && URL.canParse(uri)) continue;
@@ -187,10 +204,16 @@ function checkRoots(what: string, roots: unknown): asserts roots is readonly Roo
 }
 
 function malformed(key: string, expected: string, got: unknown): McpError {
-  return new McpError("invalid_response", `inputRequests[${shown(key)}]: expected ${expected}, got ${shown(got)}`);
+  return new McpError(
+    "invalid_response",
+    `inputRequests[${shown(key)}]: expected ${expected}, got ${shown(got)}`,
+  );
 }
 
 function unavailable(key: string, what: string, option?: string): McpError {
   const remedy = option === undefined ? "" : `; ${option} would answer it`;
-  return new McpError("input_unavailable", `The server asks for ${what} (${shown(key)}), which this client did not declare${remedy}`);
+  return new McpError(
+    "input_unavailable",
+    `The server asks for ${what} (${shown(key)}), which this client did not declare${remedy}`,
+  );
 }

@@ -3,9 +3,8 @@ import { McpError } from "../protocol/errors.js";
 import type { InputRequiredResult, InputResponses } from "../protocol/input-requests.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import type { Implementation, Result } from "../protocol/types.js";
-import { aborted, onAbort, pause } from "./deadline.js";
-import type { Send, SendOptions } from "./exchange.js";
-import { shown } from "./exchange.js";
+import { linkSignals, onAbort, pause } from "./deadline.js";
+import { type Send, type SendOptions, shown } from "./exchange.js";
 import { type Answerer, answererFor, type InputContext, type InputHandlers } from "./input-handlers.js";
 import type { ClientLimits } from "./options.js";
 import { resultType } from "./result.js";
@@ -18,26 +17,35 @@ export interface Fulfilled {
 
 export interface Fulfiller {
   /** Sends a request as often as the server asks for it. */
-  fulfil(send: Send, method: string, params: Record<string, unknown>, options: SendOptions): Promise<Fulfilled>;
+  fulfil(
+    send: Send,
+    method: string,
+    params: Record<string, unknown>,
+    options: SendOptions,
+  ): Promise<Fulfilled>;
 }
 
 export interface FulfillerOptions {
   readonly handlers: InputHandlers;
   readonly limits: ClientLimits;
   readonly server: () => Implementation | undefined;
+  /** Aborts, with an `McpError`, when the client is closed. */
+  readonly closing: AbortSignal;
 }
 
-export function createFulfiller({ handlers, limits, server }: FulfillerOptions): Fulfiller {
+export function createFulfiller({ handlers, limits, server, closing }: FulfillerOptions): Fulfiller {
   /** Settles when nobody is being asked: a person is never shown two forms at once. */
   let person: Promise<unknown> = Promise.resolve();
 
   const askPerson = <T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> => {
-    const turn = person.then(() => {
+    const before = person;
+    const turn = before.then(() => {
       signal.throwIfAborted();
       return ask();
     });
     // A question that is no longer wanted must not keep the next one waiting.
-    person = Promise.race([turn, new Promise((resolve) => onAbort(signal, () => resolve(undefined)))]).catch(() => {});
+    const unwanted = new Promise<void>((resolve) => onAbort(signal, resolve));
+    person = before.then(() => Promise.race([turn, unwanted])).catch(() => {});
     return turn;
   };
 
@@ -47,7 +55,9 @@ export function createFulfiller({ handlers, limits, server }: FulfillerOptions):
       return await (answerer.asksPerson ? askPerson(context.signal, ask) : ask());
     } catch (cause) {
       const why = cause instanceof Error ? cause.message : String(cause);
-      throw new McpError("input_unavailable", `${shown(context.key)} could not be answered: ${why}`, { cause });
+      throw new McpError("input_unavailable", `${shown(context.key)} could not be answered: ${why}`, {
+        cause,
+      });
     }
   };
 
@@ -55,7 +65,7 @@ export function createFulfiller({ handlers, limits, server }: FulfillerOptions):
   const answerAll = async (
     requests: Record<string, unknown>,
     context: Omit<InputContext, "key" | "signal" | "server">,
-    signal: AbortSignal | undefined,
+    stop: AbortSignal,
   ): Promise<InputResponses> => {
     const entries = Object.entries(requests);
     if (entries.length > limits.maxInputRequests) {
@@ -65,19 +75,21 @@ export function createFulfiller({ handlers, limits, server }: FulfillerOptions):
       );
     }
     const answerers = entries.map(([key, request]) => [key, answererFor(handlers, key, request)] as const);
+    stop.throwIfAborted();
     const controller = new AbortController();
     const given = { ...context, server: server(), signal: controller.signal };
     let forget: (() => void) | undefined;
     try {
-      const interrupted = new Promise<never>((_, reject) => {
-        if (signal?.aborted) reject(aborted(context.method, signal));
-        else if (signal) forget = onAbort(signal, () => reject(aborted(context.method, signal)));
+      const stopped = new Promise<never>((_, reject) => {
+        forget = onAbort(stop, () => reject(stop.reason));
       });
       const answers = Promise.all(
-        answerers.map(async ([key, answerer]) => [key, await answerOne(answerer, { ...given, key })] as const),
+        answerers.map(
+          async ([key, answerer]) => [key, await answerOne(answerer, { ...given, key })] as const,
+        ),
       );
       // Not assigned one by one: a key may be "__proto__".
-      return Object.fromEntries(await Promise.race([answers, interrupted]));
+      return Object.fromEntries(await Promise.race([answers, stopped]));
     } catch (error) {
       controller.abort(error);
       throw error;
@@ -86,29 +98,47 @@ export function createFulfiller({ handlers, limits, server }: FulfillerOptions):
     }
   };
 
-  return {
-    async fulfil(send, method, params, options) {
-      let extra: { inputResponses?: InputResponses; requestState?: string } = {};
-      let rounds = 0;
-      let stateRounds = 0;
-      const { inputResponses: _, requestState: __, ...original } = params;
-      for (;;) {
-        const retrying = rounds + stateRounds > 0;
-        const result = await send(method, retrying ? { ...original, ...extra } : params, options);
-        if (resultType(method, result) === "complete") return { result, retried: retrying };
-        const { inputRequests, requestState } = readInputRequired(method, result);
-        extra = requestState === undefined ? {} : { requestState };
-        if (inputRequests !== undefined && Object.keys(inputRequests).length > 0) {
-          if (++rounds > limits.maxInputRounds) throw tooManyRounds(method, "questions", limits.maxInputRounds);
-          stateRounds = 0;
-          extra.inputResponses = await answerAll(inputRequests, { method, params }, options.signal);
-          continue;
-        }
-        if (inputRequests !== undefined) extra.inputResponses = {};
-        if (++stateRounds > limits.maxStateRounds) throw tooManyRounds(method, "retries", limits.maxStateRounds);
+  const repeat = async (
+    send: Send,
+    method: string,
+    params: Record<string, unknown>,
+    options: SendOptions,
+    first: Result,
+    stop: AbortSignal,
+  ): Promise<Result> => {
+    const { inputResponses: _, requestState: __, ...original } = params;
+    let result = first;
+    let rounds = 0;
+    let stateRounds = 0;
+    do {
+      const { inputRequests, requestState } = readInputRequired(method, result);
+      const extra: Record<string, unknown> = requestState === undefined ? {} : { requestState };
+      if (inputRequests !== undefined && Object.keys(inputRequests).length > 0) {
+        if (++rounds > limits.maxInputRounds) throw tooManyRounds(method, "questions", limits.maxInputRounds);
+        stateRounds = 0;
+        extra["inputResponses"] = await answerAll(inputRequests, { method, params }, stop);
+      } else {
+        if (inputRequests !== undefined) extra["inputResponses"] = {};
+        if (++stateRounds > limits.maxStateRounds)
+          throw tooManyRounds(method, "retries", limits.maxStateRounds);
         // The first retry is immediate; after that the server is plainly waiting for something.
         const wait = stateRounds === 1 ? 0 : limits.statePauseMs * 2 ** Math.min(stateRounds - 2, 30);
-        if (wait > 0) await pause(Math.min(wait, limits.maxStatePauseMs), method, options.signal);
+        if (wait > 0) await pause(Math.min(wait, limits.maxStatePauseMs), stop);
+      }
+      result = await send(method, { ...original, ...extra }, options);
+    } while (resultType(method, result) === "input_required");
+    return result;
+  };
+
+  return {
+    async fulfil(send, method, params, options) {
+      const result = await send(method, params, options);
+      if (resultType(method, result) === "complete") return { result, retried: false };
+      const link = linkSignals(method, options.signal, closing);
+      try {
+        return { result: await repeat(send, method, params, options, result, link.signal), retried: true };
+      } finally {
+        link.release();
       }
     },
   };
@@ -130,5 +160,8 @@ function readInputRequired(method: string, result: Result): InputRequiredResult 
 }
 
 function tooManyRounds(method: string, what: string, limit: number): McpError {
-  return new McpError("input_unavailable", `${method}: the server asked for more than ${limit} rounds of ${what}`);
+  return new McpError(
+    "input_unavailable",
+    `${method}: the server asked for more than ${limit} rounds of ${what}`,
+  );
 }

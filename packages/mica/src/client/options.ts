@@ -8,7 +8,7 @@ import type {
   LoggingLevel,
   MetaObject,
 } from "../protocol/types.js";
-import type { InputHandlers } from "./input-handlers.js";
+import { checkHandlers, type InputHandlers } from "./input-handlers.js";
 import type { ClientWarning } from "./warnings.js";
 
 export interface ClientLimits {
@@ -109,19 +109,29 @@ export interface CachedCallOptions extends CallOptions {
   fresh?: boolean | undefined;
 }
 
-/** @throws TypeError naming the option. */
-export function readLimits(overrides: Partial<ClientLimits> | undefined): ClientLimits {
+/** Checks what was given. @throws TypeError naming the option. */
+export function readOptions(options: ClientOptions): { identity: Implementation; limits: ClientLimits } {
+  const identity = readIdentity(options);
+  checkHandlers(options);
+  for (const name of ["onWarning", "onLog", "now"] as const) {
+    const callback: unknown = options[name];
+    if (callback !== undefined && typeof callback !== "function") {
+      throw new TypeError(`options.${name}: expected a function, got ${JSON.stringify(callback)}`);
+    }
+  }
+  return { identity, limits: readLimits(options.limits) };
+}
+
+function readLimits(overrides: Partial<ClientLimits> | undefined): ClientLimits {
   const limits: ClientLimits = { ...DEFAULT_CLIENT_LIMITS };
   for (const [name, value] of Object.entries(overrides ?? {})) {
     if (!Object.hasOwn(limits, name)) throw new TypeError(`limits.${name}: there is no such limit`);
-    if (value === undefined) continue;
-    limits[name as keyof ClientLimits] = checkAmount(`limits.${name}`, value);
+    if (value !== undefined) limits[name as keyof ClientLimits] = checkAmount(`limits.${name}`, value);
   }
   return limits;
 }
 
-/** @throws TypeError naming the option. */
-export function readIdentity(options: ClientOptions): Implementation {
+function readIdentity(options: ClientOptions): Implementation {
   if (!isObject(options)) throw new TypeError("options: expected an object with name and version");
   const { name, version, title, description, websiteUrl, icons } = options;
   for (const [key, value] of Object.entries({ name, version })) {

@@ -19,7 +19,10 @@ export function resultType(method: string, result: Result): "complete" | "input_
   }
   // Methods of extensions may ask as their extension says.
   if (METHODS.get(method)?.mayAskForInput === false) {
-    throw new McpError("invalid_response", `${method}: the server answered input_required, which this method does not allow`);
+    throw new McpError(
+      "invalid_response",
+      `${method}: the server answered input_required, which this method does not allow`,
+    );
   }
   return "input_required";
 }
@@ -50,7 +53,9 @@ const CHECKS = new Map<string, Check>([
     "server/discover",
     (result) =>
       strings(result, "supportedVersions") ??
-      (isObject(result["capabilities"]) ? undefined : `"capabilities" to be an object, got ${shown(result["capabilities"])}`),
+      (isObject(result["capabilities"])
+        ? undefined
+        : `"capabilities" to be an object, got ${shown(result["capabilities"])}`),
   ],
   ["tools/list", page("tools")],
   ["resources/list", page("resources")],

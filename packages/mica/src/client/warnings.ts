@@ -10,6 +10,8 @@ export type ClientWarningCode =
   | "headers_unknown"
   /** The server agreed to less than a subscription asked for. */
   | "subscription_reduced"
+  /** A server process wrote something to its stdout that is no message. */
+  | "stray_output"
   /** A callback of yours (`onProgress`, `onLog`, ...) threw. */
   | "callback_failed";
 
@@ -39,6 +41,10 @@ export function callBack<T>(warn: Warn, name: string, callback: (value: T) => vo
   try {
     callback(value);
   } catch (cause) {
-    warn("callback_failed", `${name} threw: ${cause instanceof Error ? cause.message : String(cause)}`, cause);
+    warn(
+      "callback_failed",
+      `${name} threw: ${cause instanceof Error ? cause.message : String(cause)}`,
+      cause,
+    );
   }
 }

@@ -44,5 +44,5 @@ export type { StepInfo } from "../server/round.js";
 export { DEFAULT_STATE_OPTIONS, type StateOptions } from "../server/sealed-state.js";
 export { createServer, type Server } from "../server/server.js";
 export type { ToolArguments, ToolDefinition, ToolHandler, ToolReturn } from "../server/tools.js";
-export { parseUriTemplate, type TemplateVariables, type UriTemplate } from "../server/uri-template.js";
+export { parseUriTemplate, type TemplateValues, type TemplateVariables, type UriTemplate } from "../server/uri-template.js";
 export type { AuthInfo, MirroredHeader, RequestHandler, ServerExchange } from "../transport.js";

@@ -67,12 +67,31 @@ function isMalformed(request: JSONRPCRequest): boolean {
 const REQUESTABLE =
   /^(?:accept|authorization|content-type|last-event-id|mcp-(?:method|name|protocol-version|session-id)|mcp-param-[!#$%&'*+.^_`|~0-9a-z-]+|traceparent|tracestate|baggage)$/;
 
-/** What lets the page of an allowed origin read an answer. */
-export function corsHeaders(origin: string): Record<string, string> {
+/** What lets the page of an allowed origin read an answer; nothing where the request has no origin. */
+export function corsHeaders(origin: string | undefined): Record<string, string> {
+  if (origin === undefined) return {};
   return {
     "access-control-allow-origin": origin,
     "access-control-expose-headers": "retry-after, www-authenticate",
     vary: "Origin",
+  };
+}
+
+/** An answer that the page it goes to may read. */
+export function withCors(answer: Answer, origin: string | undefined): Answer {
+  return origin === undefined
+    ? answer
+    : { ...answer, headers: { ...answer.headers, ...corsHeaders(origin) } };
+}
+
+/** The headers that open an event stream (Receiving Messages). */
+export function streamHeaders(origin: string | undefined): Record<string, string> {
+  return {
+    "content-type": "text/event-stream",
+    // No transformation either: what compresses also holds events back.
+    "cache-control": "no-store, no-transform",
+    "x-accel-buffering": "no",
+    ...corsHeaders(origin),
   };
 }
 

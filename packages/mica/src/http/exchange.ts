@@ -7,12 +7,12 @@ import type { AcceptedForms } from "./admit.js";
 import { statusOf } from "./answer.js";
 import { sseEvent } from "./sse.js";
 
-/** Where an exchange writes: `document` once, or `open` once, `event` any number of times, `end` once. */
+/** Where an exchange writes: `document` once; or `open`, any number of `event`, and `end`. */
 export interface Outlet {
   document(status: number, json: string): void;
   open(): void;
   event(event: string): void;
-  end(): void;
+  end(lastEvent: string): void;
 }
 
 /** A class, so that a request costs one object and its getter is compiled once. */
@@ -54,11 +54,13 @@ export class HttpExchange implements ServerExchange {
     const json = encode(response) ?? encodeMessage(internalError(request));
     if (!this.streaming) {
       const status = statusOf(request, response);
-      if (this.forms.json || status !== 200) return this.outlet.document(status, json);
+      if (this.forms.json || status !== 200) {
+        this.outlet.document(status, json);
+        return;
+      }
       this.open();
     }
-    this.outlet.event(sseEvent(json));
-    this.outlet.end();
+    this.outlet.end(sseEvent(json));
   }
 
   /** The caller is gone: closing the stream is what cancels (Cancellation). Does nothing after the response. */

@@ -18,8 +18,11 @@ export interface GuardOptions {
   readonly allowedOrigins?: readonly string[] | "any" | undefined;
 }
 
-/** Says why a request is refused, in a sentence that names the option which allows it; undefined admits it. */
-export type Guard = (host: string | undefined, origin: string | undefined) => string | undefined;
+/**
+ * Says why a request is refused, in a sentence that names the option which allows it; undefined admits it.
+ * Takes every name by which the request addresses the server: all of them must be allowed.
+ */
+export type Guard = (hosts: readonly string[], origin: string | undefined) => string | undefined;
 
 export const LOOPBACK_HOSTS: readonly string[] = ["localhost", "127.0.0.1", "[::1]"];
 
@@ -32,7 +35,7 @@ const LOOPBACK_ORIGIN = /^https?:\/\/(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,
  * Makes the guard of a server.
  *
  * @throws TypeError naming the option that holds something else than hosts or origins.
- * @example const refusal = createGuard({ allowedHosts: ["mcp.example.com"] })(request.headers.host, undefined);
+ * @example const refusal = createGuard({ allowedHosts: ["mcp.example.com"] })(["mcp.example.com"], undefined);
  */
 export function createGuard(options: GuardOptions): Guard {
   const hosts = readList("allowedHosts", options.allowedHosts ?? LOOPBACK_HOSTS, HOST, "mcp.example.com");
@@ -40,14 +43,13 @@ export function createGuard(options: GuardOptions): Guard {
   const onLoopback = hosts !== undefined && [...hosts].every((host) => isLoopback(nameOf(host)!));
   let lastAdmitted: string | undefined;
 
-  function refuseHost(given: string | undefined): string | undefined {
+  function refuseHost(given: string): string | undefined {
     // A server hears the same few names all day.
-    if (given !== undefined && given === lastAdmitted) return undefined;
-    if (!given) return "The request names no Host";
+    if (given === lastAdmitted || !hosts) return undefined;
     const host = given.toLowerCase();
     const name = nameOf(host);
     if (name === undefined) return `Host ${quote(given)} is not a host name with an optional port`;
-    if (hosts && !hosts.has(host) && !hosts.has(name)) {
+    if (!hosts.has(host) && !hosts.has(name)) {
       return `Host ${quote(given)} is not allowed: expected ${[...hosts].join(", ")}. The server's option allowedHosts names the hosts it accepts`;
     }
     lastAdmitted = given;
@@ -63,7 +65,14 @@ export function createGuard(options: GuardOptions): Guard {
     return `Origin ${quote(given)} is not allowed: the server's option allowedOrigins names the pages that may call it`;
   }
 
-  return (host, origin) => refuseHost(host) ?? (origin === undefined ? undefined : refuseOrigin(origin));
+  return (given, origin) => {
+    if (given.length === 0 && hosts) return "The request names no Host";
+    for (const host of given) {
+      const refusal = refuseHost(host);
+      if (refusal !== undefined) return refusal;
+    }
+    return origin === undefined ? undefined : refuseOrigin(origin);
+  };
 }
 
 /** Whether an address to listen on is reachable from this machine only. */

@@ -11,7 +11,10 @@ export type OnBody = (text: string | undefined) => void;
 
 /** Reads a body by `data` and `end` events: async iteration would cost a fifth of the throughput. */
 export function readBody(req: IncomingMessage, limit: number, onBody: OnBody, onTooLarge: () => void): void {
-  if (req.readableEnded) return onBody(parsedElsewhere(req));
+  if (req.readableEnded) {
+    onBody(parsedElsewhere(req));
+    return;
+  }
   let first: Buffer | undefined;
   let rest: Buffer[] | undefined;
   let size = 0;
@@ -28,7 +31,10 @@ export function readBody(req: IncomingMessage, limit: number, onBody: OnBody, on
   }
 
   function onEnd(): void {
-    onBody(decode(rest ? Buffer.concat(rest, size) : (first ?? Buffer.alloc(0))));
+    const bytes = rest ? Buffer.concat(rest, size) : (first ?? Buffer.alloc(0));
+    // A stream may stay open for hours, and this closure with it.
+    first = rest = undefined;
+    onBody(decode(bytes));
   }
 
   req.on("data", onData);

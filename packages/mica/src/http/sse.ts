@@ -65,7 +65,10 @@ export function createSseParser(
   }
 
   function line(text: string): void {
-    if (text === "") return dispatch();
+    if (text === "") {
+      dispatch();
+      return;
+    }
     const colon = text.indexOf(":");
     const field = colon < 0 ? text : text.slice(0, colon);
     if (field !== "data" && field !== "event") {

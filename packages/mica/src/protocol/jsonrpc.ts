@@ -1,4 +1,5 @@
 /** Decode, classify and encode one JSON-RPC message. Pure: text in, value out, or a {@link DecodeError}. */
+import { isTextTooDeep, isTooDeep } from "./depth.js";
 import { ErrorCode, ProtocolError } from "./errors.js";
 import type {
   ErrorObject,
@@ -31,6 +32,7 @@ export const DEFAULT_MAX_DEPTH = 128;
  * @example const message = decodeMessage('{"jsonrpc":"2.0","id":1,"method":"server/discover"}');
  */
 export function decodeMessage(text: string, maxDepth = DEFAULT_MAX_DEPTH): JSONRPCMessage {
+  if (isTextTooDeep(text, maxDepth)) throw tooDeep(maxDepth, undefined);
   let value: unknown;
   try {
     value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
@@ -47,10 +49,13 @@ export function checkMessage(value: unknown, maxDepth = DEFAULT_MAX_DEPTH): JSON
   const message = value as Record<string, unknown>;
   const id = message["id"];
   if (message["jsonrpc"] !== "2.0") throw invalid('expected "jsonrpc": "2.0"', id);
-  if (isTooDeep(value, maxDepth)) throw invalid(`nested deeper than ${maxDepth} levels`, id);
+  if (isTooDeep(value, maxDepth)) throw tooDeep(maxDepth, id);
   if (id !== undefined && !isRequestId(id)) {
-    if (id === null && message["error"] !== undefined) return { ...message, id: undefined } as never;
-    throw invalid('"id" must be a string or an integer', undefined);
+    // JSON-RPC 2.0 itself answers with the id null where it could not read one.
+    if (id === null && message["method"] === undefined && isErrorObject(message["error"])) {
+      return errorResponse(undefined, message["error"]);
+    }
+    throw invalid('"id" must be a string or an integer (of at most 2^53 - 1)', undefined);
   }
   if (message["method"] !== undefined) {
     if (typeof message["method"] !== "string") throw invalid('"method" must be a string', id);
@@ -58,9 +63,10 @@ export function checkMessage(value: unknown, maxDepth = DEFAULT_MAX_DEPTH): JSON
     if (params !== undefined && !isObject(params)) throw invalid('"params" must be an object', id);
     return value as JSONRPCRequest | JSONRPCNotification;
   }
-  if (isObject(message["result"]) ? id !== undefined : isErrorObject(message["error"])) {
-    return value as JSONRPCResponse;
-  }
+  const { result, error } = message;
+  if (result !== undefined && error !== undefined)
+    throw invalid('expected "result" or "error", got both', id);
+  if (isObject(result) ? id !== undefined : isErrorObject(error)) return value as JSONRPCResponse;
   throw invalid('expected "method", or "result" with an "id", or "error"', id);
 }
 
@@ -130,15 +136,10 @@ function invalid(why: string, id: unknown): DecodeError {
   );
 }
 
-function isErrorObject(value: unknown): boolean {
-  return isObject(value) && Number.isInteger(value["code"]) && typeof value["message"] === "string";
+function tooDeep(maxDepth: number, id: unknown): DecodeError {
+  return invalid(`nested deeper than ${maxDepth} levels`, id);
 }
 
-function isTooDeep(value: object, levels: number): boolean {
-  if (levels <= 0) return true;
-  for (const key in value) {
-    const inner = (value as Record<string, unknown>)[key];
-    if (typeof inner === "object" && inner !== null && isTooDeep(inner, levels - 1)) return true;
-  }
-  return false;
+function isErrorObject(value: unknown): value is ErrorObject {
+  return isObject(value) && Number.isInteger(value["code"]) && typeof value["message"] === "string";
 }

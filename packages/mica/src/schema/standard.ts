@@ -13,11 +13,17 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     /** Standard JSON Schema: conversion by the library itself. */
     readonly jsonSchema?:
       | {
-          readonly input: (options: { target: string }) => Record<string, unknown>;
-          readonly output: (options: { target: string }) => Record<string, unknown>;
+          readonly input: (options: JsonSchemaOptions) => Record<string, unknown>;
+          readonly output: (options: JsonSchemaOptions) => Record<string, unknown>;
         }
       | undefined;
   };
+}
+
+interface JsonSchemaOptions {
+  readonly target: string;
+  /** Options of the library's own. */
+  readonly libraryOptions?: Record<string, unknown> | undefined;
 }
 
 export type StandardResult<Output> =

@@ -17,7 +17,7 @@ export type Validation =
 export type Validate = (value: unknown) => Validation | Promise<Validation>;
 
 /**
- * Prepares validation of one schema. Cheap: a JSON Schema validator is loaded and built at first use.
+ * Prepares validation of one schema. Cheap: a validator of JSON Schema is built at first use.
  *
  * @example const validate = createValidator(z.object({ id: z.string() })); validate({ id: 1 })
  */
@@ -44,17 +44,11 @@ function fromStandard(result: StandardResult<unknown>): Validation {
 }
 
 function dataValidator(schema: JsonSchema): Validate {
-  let ready: JsonSchemaValidator | undefined;
-  const check = (validator: JsonSchemaValidator, value: unknown): Validation => {
+  let validator: JsonSchemaValidator | undefined;
+  return (value) => {
+    validator ??= compileJsonSchema(schema);
     const problems = validator(value);
     return problems.length ? { problems } : { value };
-  };
-  return (value) => {
-    if (ready !== undefined) return check(ready, value);
-    return compileJsonSchema(schema).then((validator) => {
-      ready = validator;
-      return check(validator, value);
-    });
   };
 }
 
@@ -67,7 +61,14 @@ function joinPath(path: readonly (PropertyKey | { readonly key: PropertyKey })[]
   return joined;
 }
 
-/** All problems as one text, one a line: `startsAt: Invalid ISO datetime`. */
+/** More than anyone corrects at once, and few enough to bound the answer to a large value that is wrong throughout. */
+const MAX_DESCRIBED = 100;
+
+/** All problems as one text, one a line: `startsAt: Invalid ISO datetime`. After a hundred the rest is counted. */
 export function describeProblems(problems: readonly Problem[]): string {
-  return problems.map(({ path, message }) => (path ? `${path}: ${message}` : message)).join("\n");
+  const lines = problems
+    .slice(0, MAX_DESCRIBED)
+    .map(({ path, message }) => (path ? `${path}: ${message}` : message));
+  if (problems.length > MAX_DESCRIBED) lines.push(`... and ${problems.length - MAX_DESCRIBED} more`);
+  return lines.join("\n");
 }

@@ -21,7 +21,8 @@ export interface Catalogue<T> {
   add(key: string, value: T): Registration;
   get(key: string): T | undefined;
   values(): Iterable<T>;
-  readonly size: number;
+  /** Whether anything was ever registered: what a server offers once it keeps offering, as an empty list. */
+  readonly isOffered: boolean;
   /** The page after `cursor`. @throws ProtocolError -32602 where the cursor is not one that was handed out. */
   page(cursor: unknown): PaginatedResult;
 }
@@ -47,15 +48,13 @@ export function createCatalogue<T>(
     onChange();
   };
 
-  const buildFrom = (after: number): PaginatedResult => {
-    ordered ??= [...entries.values()];
-    const start = firstAfter(ordered, after);
+  const buildFrom = (ordered: readonly Entry<T>[], start: number): PaginatedResult => {
     const slice = ordered.slice(start, start + pageSize);
     const result = buildPage(slice.map(({ value }) => value));
     const last = slice.at(-1);
     if (last !== undefined && start + pageSize < ordered.length)
       result.nextCursor = writeCursor(last.position);
-    return encodeOnce(result);
+    return result;
   };
 
   return {
@@ -76,15 +75,18 @@ export function createCatalogue<T>(
     *values() {
       for (const { value } of entries.values()) yield value;
     },
-    get size() {
-      return entries.size;
+    get isOffered() {
+      return nextPosition > 1;
     },
     page(cursor) {
-      const after = cursor === undefined ? 0 : readCursor(cursor, nextPosition);
-      let result = pages.get(after);
+      ordered ??= [...entries.values()];
+      const start = cursor === undefined ? 0 : firstAfter(ordered, readCursor(cursor, nextPosition));
+      // Only pages of the list as it is now are kept: old and made-up cursors must not fill the memory.
+      if (start % pageSize !== 0) return buildFrom(ordered, start);
+      let result = pages.get(start);
       if (result === undefined) {
-        result = buildFrom(after);
-        pages.set(after, result);
+        result = encodeOnce(buildFrom(ordered, start));
+        pages.set(start, result);
       }
       return result;
     },

@@ -47,7 +47,10 @@ export interface CompletionLookup {
   template(uriTemplate: string): CompletionTarget | undefined;
 }
 
-/** @throws ProtocolError -32602 where the reference or the argument is unknown or malformed. */
+/**
+ * @param ctx made for this request alone: the arguments filled in so far are added to it
+ * @throws ProtocolError -32602 where the reference or the argument is unknown or malformed.
+ */
 export async function complete(
   params: Record<string, unknown>,
   lookup: CompletionLookup,
@@ -66,9 +69,10 @@ export async function complete(
   }
   const completer = Object.hasOwn(target.complete, name) ? target.complete[name] : undefined;
   if (completer === undefined) return { completion: { values: [], total: 0, hasMore: false } };
+  const filledIn = readArguments(params["context"]);
   const all =
     typeof completer === "function"
-      ? await completer(value, withArguments(ctx, readArguments(params["context"])))
+      ? checkSuggestions(await completer(value, Object.assign(ctx, { arguments: filledIn })), name)
       : rank(completer, value);
   const values = all.slice(0, MAX_COMPLETION_VALUES);
   return { completion: { values, total: all.length, hasMore: all.length > values.length } };
@@ -89,7 +93,8 @@ function findTarget(ref: unknown, lookup: CompletionLookup): CompletionTarget {
 }
 
 function readArguments(context: unknown): Record<string, string> {
-  const given = isObject(context) ? context["arguments"] : undefined;
+  if (context !== undefined && !isObject(context)) throw invalid("params.context must be an object");
+  const given = context?.["arguments"];
   if (given === undefined) return {};
   if (!isObject(given) || Object.values(given).some((value) => typeof value !== "string")) {
     throw invalid("params.context.arguments must be an object of strings");
@@ -97,8 +102,12 @@ function readArguments(context: unknown): Record<string, string> {
   return given as Record<string, string>;
 }
 
-function withArguments(ctx: HandlerContext, args: Record<string, string>): CompletionContext {
-  return Object.create(ctx, { arguments: { value: args, enumerable: true } }) as CompletionContext;
+function checkSuggestions(suggestions: readonly string[], name: string): readonly string[] {
+  if (Array.isArray(suggestions) && suggestions.every((value) => typeof value === "string"))
+    return suggestions;
+  throw new TypeError(
+    `the completer of ${name} must return an array of strings, got ${JSON.stringify(suggestions)}`,
+  );
 }
 
 function rank(candidates: readonly string[], typed: string): string[] {

@@ -54,7 +54,8 @@ export function createDispatcher(
 function readEnvelope(request: JSONRPCRequest, supported: readonly string[]): RequestMeta {
   // A handshake has no envelope. Its sender can show its user nothing but this error, so it names the versions.
   if (request.method === "initialize" && request.params?.["_meta"] === undefined) {
-    throw unsupportedVersion(String(request.params?.["protocolVersion"]), supported);
+    const requested = request.params?.["protocolVersion"];
+    throw unsupportedVersion(typeof requested === "string" ? requested : "", supported);
   }
   const meta = readRequestMeta(request.params);
   if (!supported.includes(meta.protocolVersion)) throw unsupportedVersion(meta.protocolVersion, supported);

@@ -2,7 +2,13 @@
 import type { ChangeBus } from "../bus/bus.js";
 import type { CacheHints, Icon, Implementation } from "../protocol/types.js";
 import type { OnError } from "./failure.js";
-import { checkCacheHints, DEFAULT_CACHE_HINTS, type ServerCacheHints, type ServerLimits } from "./limits.js";
+import {
+  checkCacheHints,
+  DEFAULT_CACHE_HINTS,
+  DEFAULT_LIMITS,
+  type ServerCacheHints,
+  type ServerLimits,
+} from "./limits.js";
 import type { StateOptions } from "./sealed-state.js";
 
 export interface ServerOptions {
@@ -43,9 +49,29 @@ export function readInfo(options: ServerOptions): Implementation {
   };
 }
 
+/** @throws TypeError naming the limit, where it is unknown or not a whole number from 1. */
+export function readLimits(given: Partial<ServerLimits> = {}): ServerLimits {
+  const limits: Record<string, number> = { ...DEFAULT_LIMITS };
+  for (const [name, limit] of Object.entries(given)) {
+    if (limit === undefined) continue;
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
+      throw new TypeError(
+        `createServer: limits.${name} is unknown; expected ${Object.keys(DEFAULT_LIMITS).join(", ")}`,
+      );
+    }
+    if (!Number.isSafeInteger(limit) || limit < 1) {
+      throw new TypeError(`createServer: limits.${name} must be a whole number from 1, got ${limit}`);
+    }
+    limits[name] = limit;
+  }
+  return limits as unknown as ServerLimits;
+}
+
+/** @throws TypeError naming the hint, where it is unknown or malformed. */
 export function readCacheHints(given: Partial<ServerCacheHints> = {}): ServerCacheHints {
   const hints: Record<string, CacheHints> = { ...DEFAULT_CACHE_HINTS };
   for (const [kind, hint] of Object.entries(given)) {
+    if (hint === undefined) continue;
     if (!Object.hasOwn(DEFAULT_CACHE_HINTS, kind)) {
       throw new TypeError(
         `createServer: cache.${kind} is unknown; expected ${Object.keys(DEFAULT_CACHE_HINTS).join(", ")}`,

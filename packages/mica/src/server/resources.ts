@@ -153,6 +153,7 @@ export function createResources(
       const what = `resource template ${JSON.stringify(template)}`;
       const { cache, complete = {}, ...listed } = checkDefinition(definition, read, what);
       const parsed = parseUriTemplate(template);
+      if (parsed.ambiguity !== undefined) throw new TypeError(`${what} has ${parsed.ambiguity}`);
       checkCompleters(complete, parsed.variables, what);
       const value = {
         listed: { uriTemplate: template, ...listed },
@@ -165,10 +166,10 @@ export function createResources(
       return templates.add(template, value);
     },
     find(uri) {
-      if (uri.length > maxUriLength) return undefined;
       const exact = resources.get(uri);
       if (exact !== undefined)
         return { mimeType: exact.mimeType, cache: exact.cache, read: (ctx) => exact.read(ctx, uri) };
+      if (uri.length > maxUriLength) return undefined;
       for (const { parsed, read, mimeType, cache } of templates.values()) {
         const variables = parsed.match(uri);
         if (variables !== undefined) return { mimeType, cache, read: (ctx) => read(variables, ctx, uri) };
@@ -209,7 +210,10 @@ function checkDefinition<T extends ResourceDefinition | ResourceTemplateDefiniti
 function itemOf(value: unknown, mimeType: string | undefined): ContentsItem {
   if (typeof value === "string") return { text: value };
   if (value instanceof Uint8Array) return { blob: value };
-  return { text: JSON.stringify(value), mimeType: mimeType ?? "application/json" };
+  if (value instanceof ArrayBuffer) return { blob: new Uint8Array(value) };
+  const json = JSON.stringify(value);
+  if (json === undefined) throw new TypeError(`the reader returned a ${typeof value}, which has no JSON`);
+  return { text: json, mimeType: mimeType ?? "application/json" };
 }
 
 function renderItem(item: ContentsItem, uri: string, mimeType: string | undefined): ResourceContents {

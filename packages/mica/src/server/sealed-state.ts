@@ -57,11 +57,11 @@ const KEY_ID_BYTES = 4;
 /** @throws TypeError where a key is shorter than 32 characters. */
 export function createStateSeal(options: StateOptions = {}, now: () => number = Date.now): StateSeal {
   const { ttlMs, maxRounds, maxBytes } = { ...DEFAULT_STATE_OPTIONS, ...options };
-  const given = readKeys(options.keys);
+  const given = readKeys(options.keys, "state.keys") ?? readKeys(environmentKey(), "MICA_STATE_KEY");
   let ready: Promise<Keyring> | Keyring | undefined;
 
   async function keyring(): Promise<Keyring> {
-    ready ??= buildKeyring(given ?? readKeys(environmentKey()));
+    ready ??= buildKeyring(given);
     if (ready instanceof Promise) ready = await ready;
     return ready;
   }
@@ -127,14 +127,14 @@ async function deriveKey(secret: string): Promise<Key> {
   return { id: (await digest("id")).subarray(0, KEY_ID_BYTES), aead: await createAead(await digest("key")) };
 }
 
-function readKeys(keys: string | readonly string[] | undefined): readonly string[] | undefined {
+function readKeys(keys: string | readonly string[] | undefined, what: string): readonly string[] | undefined {
   if (keys === undefined) return undefined;
   const list = typeof keys === "string" ? [keys] : keys;
-  if (list.length === 0) throw new TypeError("state.keys must hold at least one key");
+  if (list.length === 0) throw new TypeError(`${what} must hold at least one key`);
   for (const [index, key] of list.entries()) {
     if (typeof key !== "string" || key.length < 32) {
       throw new TypeError(
-        `state.keys[${index}] must be a secret of at least 32 characters, got ${String(key).length}`,
+        `${what}: key ${index + 1} must be a secret of at least 32 characters, got ${String(key).length}`,
       );
     }
   }

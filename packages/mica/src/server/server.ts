@@ -15,8 +15,7 @@ import { capabilitiesOf, discover } from "./discover.js";
 import { createDispatcher, type MethodHandler } from "./dispatch.js";
 import { asProtocolError, logToStderr } from "./failure.js";
 import { type AskingContext, type AskingRequest, answerOrAsk } from "./input-required.js";
-import { DEFAULT_LIMITS } from "./limits.js";
-import { readCacheHints, readInfo, type ServerOptions } from "./options.js";
+import { readCacheHints, readInfo, readLimits, type ServerOptions } from "./options.js";
 import { createPrompts, type PromptDefinition, type PromptHandler } from "./prompts.js";
 import {
   createResources,
@@ -77,7 +76,7 @@ export interface Server extends RequestHandler {
 /** @example const server = createServer({ name: "calendar", version: "1.0.0" }); */
 export function createServer(options: ServerOptions): Server {
   const info = readInfo(options);
-  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  const limits = readLimits(options.limits);
   const hints = readCacheHints(options.cache);
   const onError = options.onError ?? logToStderr;
   const bus = options.bus ?? memoryBus();
@@ -96,9 +95,9 @@ export function createServer(options: ServerOptions): Server {
   const resources = createResources(limits.pageSize, limits.maxUriLength, hints, changed("resources"));
 
   const offered = () => ({
-    tools: tools.catalogue.size > 0,
-    prompts: prompts.catalogue.size > 0,
-    resources: resources.resources.size + resources.templates.size > 0,
+    tools: tools.catalogue.isOffered,
+    prompts: prompts.catalogue.isOffered,
+    resources: resources.resources.isOffered || resources.templates.isOffered,
     completions: [...prompts.catalogue.values(), ...resources.templates.values()].some(
       ({ complete: completers }) => Object.keys(completers).length > 0,
     ),

@@ -99,10 +99,10 @@ export function createTools(
     },
     async call(registered, params, ctx) {
       const { name } = registered.tool;
-      let validation = registered.validateInput(params["arguments"] ?? {});
-      if (validation instanceof Promise) validation = await validation;
-      if (validation.problems !== undefined) return invalidArguments(name, validation.problems);
       try {
+        let validation = registered.validateInput(params["arguments"] ?? {});
+        if (validation instanceof Promise) validation = await validation;
+        if (validation.problems !== undefined) return invalidArguments(name, validation.problems);
         return await render(registered, await registered.handler(validation.value as never, ctx));
       } catch (error) {
         // A round that has to end is no failure; whatever the handler made of the signal is void.
@@ -176,30 +176,43 @@ const validateNoArguments: Validate = (value) => {
     : { problems: names.map((path) => ({ path, message: "this tool takes no arguments" })) };
 };
 
-async function render({ tool, validateOutput }: RegisteredTool, value: unknown): Promise<CallToolResult> {
-  const output = value instanceof ToolOutput ? value : undefined;
-  const structured = output ? output.options.structured : value;
-  const result: CallToolResult = { content: output ? output.blocks : blocksOf(value) };
-  if (output?.options.isError) result.isError = true;
-  if (output?.options._meta !== undefined) result._meta = output.options._meta;
-  if (validateOutput === undefined || result.isError) {
-    if (output !== undefined && structured !== undefined) result.structuredContent = structured;
-    return result;
-  }
-  const validation = await validateOutput(structured);
-  if (validation.problems !== undefined) {
-    throw new Error(
-      `the result of ${tool.name} does not fit its output schema:\n${describeProblems(validation.problems)}`,
-    );
-  }
-  result.structuredContent = validation.value;
-  if (output === undefined) result.content = blocksOf(validation.value);
+async function render(registered: RegisteredTool, value: unknown): Promise<CallToolResult> {
+  if (value instanceof ToolOutput) return renderOutput(registered, value);
+  if (registered.validateOutput === undefined) return { content: blocksOf(value) };
+  const structuredContent = await checkOutput(registered, registered.validateOutput, value);
+  return { content: blocksOf(structuredContent), structuredContent };
+}
+
+async function renderOutput(
+  registered: RegisteredTool,
+  { blocks, options }: ToolOutput,
+): Promise<CallToolResult> {
+  const { structured, isError, _meta } = options;
+  const result: CallToolResult = { content: blocks };
+  if (isError) result.isError = true;
+  if (_meta !== undefined) result._meta = _meta;
+  // A failure has no output to check.
+  if (registered.validateOutput !== undefined && !isError) {
+    result.structuredContent = await checkOutput(registered, registered.validateOutput, structured);
+  } else if (structured !== undefined) result.structuredContent = structured;
   return result;
+}
+
+/** "Servers MUST provide structured results that conform to this schema" (server/tools, Output Schema). */
+async function checkOutput({ tool }: RegisteredTool, validate: Validate, value: unknown): Promise<unknown> {
+  const validation = await validate(value);
+  if (validation.problems === undefined) return validation.value;
+  throw new Error(
+    `the result of ${tool.name} does not fit its output schema:\n${describeProblems(validation.problems)}`,
+  );
 }
 
 function blocksOf(value: unknown): CallToolResult["content"] {
   if (value === undefined) return [];
-  return [text(typeof value === "string" ? value : (JSON.stringify(value) ?? String(value)))];
+  if (typeof value === "string") return [text(value)];
+  const json = JSON.stringify(value);
+  if (json === undefined) throw new TypeError(`the handler returned a ${typeof value}, which has no JSON`);
+  return [text(json)];
 }
 
 function failed(message: string): CallToolResult {

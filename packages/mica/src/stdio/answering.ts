@@ -1,5 +1,5 @@
 /** The message loop of a server on lines: requests in, notifications and responses out. It owns no stream. */
-import { ErrorCode, McpError } from "../protocol/errors.js";
+import { ErrorCode } from "../protocol/errors.js";
 import {
   DecodeError,
   decodeMessage,
@@ -18,8 +18,9 @@ import type {
   JSONRPCResponse,
   RequestId,
 } from "../protocol/types.js";
-import type { RequestHandler, ServerExchange } from "../transport.js";
+import type { RequestHandler } from "../transport.js";
 import type { LineProblem } from "./lines.js";
+import { describe, type OpenExchange, openExchange } from "./open-exchange.js";
 import type { Outbox } from "./outbox.js";
 import { idOfOverlong } from "./overlong.js";
 
@@ -43,14 +44,6 @@ export interface Answering {
   abandon(): void;
   /** There is no time left: answers everything that is open with an error, and aborts it. */
   giveUp(): void;
-}
-
-/** A request that has neither been answered nor cancelled. */
-interface OpenExchange extends ServerExchange {
-  readonly request: JSONRPCRequest;
-  /** Nothing is sent for it any more. */
-  end(): void;
-  abort(message: string): void;
 }
 
 const LISTEN = "subscriptions/listen";
@@ -189,43 +182,4 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
 function torndown(id: RequestId): JSONRPCNotification {
   const params = { _meta: { [MetaKey.subscriptionId]: id }, requestId: id };
   return { jsonrpc: "2.0", method: "notifications/cancelled", params };
-}
-
-function openExchange(
-  request: JSONRPCRequest,
-  outbox: Outbox,
-  onProblem: (text: string) => void,
-): OpenExchange {
-  let ended = false;
-  let controller: AbortController | undefined;
-  let aborted: McpError | undefined;
-  return {
-    request,
-    notify(notification) {
-      if (ended) return;
-      const { method } = notification;
-      try {
-        const lossy = method === "notifications/progress" || method === "notifications/message";
-        outbox.offer(encodeMessage(notification), lossy);
-      } catch (error) {
-        onProblem(`${method} of request ${JSON.stringify(request.id)} could not be sent: ${describe(error)}`);
-      }
-    },
-    get signal() {
-      controller ??= new AbortController();
-      if (aborted) controller.abort(aborted);
-      return controller.signal;
-    },
-    end() {
-      ended = true;
-    },
-    abort(message) {
-      aborted = new McpError("aborted", message);
-      controller?.abort(aborted);
-    },
-  };
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

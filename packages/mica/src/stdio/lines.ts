@@ -49,18 +49,16 @@ export function createLineReader({ maxBytes, onLine, onProblem }: LineReaderOpti
   let used = 0;
   // A line that went over the limit: its length so far (0 while there is none) and its two ends.
   let skipped = 0;
-  let head = "";
+  let head: Buffer = EMPTY;
   let tail: Buffer = EMPTY;
 
   function hold(part: Buffer): void {
     if (skipped > 0) {
       skip(part);
     } else if (used + part.length > maxBytes) {
-      head = Buffer.concat([held.subarray(0, Math.min(used, EXCERPT_BYTES)), part.subarray(0, EXCERPT_BYTES)])
-        .subarray(0, EXCERPT_BYTES)
-        .toString();
-      tail = Buffer.from(held.subarray(Math.max(0, used - EXCERPT_BYTES), used));
       skipped = used;
+      head = Buffer.from(held.subarray(0, Math.min(used, EXCERPT_BYTES)));
+      tail = Buffer.from(held.subarray(Math.max(0, used - EXCERPT_BYTES), used));
       release();
       skip(part);
     } else {
@@ -76,6 +74,8 @@ export function createLineReader({ maxBytes, onLine, onProblem }: LineReaderOpti
 
   function skip(part: Buffer): void {
     skipped += part.length;
+    const missing = EXCERPT_BYTES - head.length;
+    if (missing > 0) head = Buffer.concat([head, part.subarray(0, missing)]);
     tail =
       part.length >= EXCERPT_BYTES
         ? Buffer.from(part.subarray(part.length - EXCERPT_BYTES))
@@ -90,15 +90,10 @@ export function createLineReader({ maxBytes, onLine, onProblem }: LineReaderOpti
   /** The line that is held is complete. */
   function finish(): void {
     if (skipped > 0) {
-      const problem = {
-        kind: "too_long",
-        bytes: skipped,
-        limit: maxBytes,
-        head,
-        tail: tail.toString(),
-      } as const;
+      const ends = { head: head.toString(), tail: tail.toString() };
+      const problem: LineProblem = { kind: "too_long", bytes: skipped, limit: maxBytes, ...ends };
       skipped = 0;
-      head = "";
+      head = EMPTY;
       tail = EMPTY;
       onProblem(problem);
     } else if (used > 0) {

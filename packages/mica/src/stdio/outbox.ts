@@ -21,9 +21,9 @@ export interface Outbox {
   send(line: string): void;
   /**
    * Queues a line that may be left out while the reader is behind: when an equal one waits already, or,
-   * if it is `lossy`, when `maxQueuedChars` are waiting. Says whether it was queued.
+   * if it is `lossy`, when `maxQueuedChars` are waiting.
    */
-  offer(line: string, lossy: boolean): boolean;
+  offer(line: string, lossy: boolean): void;
   /** Resolves when everything has been handed to the operating system, or can no longer be. */
   flushed(): Promise<void>;
   /** Drops what waits, and everything that is sent afterwards. */
@@ -75,11 +75,10 @@ export function createOutbox(stream: Writable, options: OutboxOptions = {}): Out
     send,
     offer(line, lossy) {
       if (stalled) {
-        if (waiting.has(line) || (lossy && queuedChars + line.length > maxQueuedChars)) return false;
+        if (waiting.has(line) || (lossy && queuedChars + line.length > maxQueuedChars)) return;
         waiting.add(line);
       }
       send(line);
-      return true;
     },
     flushed() {
       return new Promise<void>((resolve) => {

@@ -17,21 +17,22 @@ export function takeStdout(): OwnStdout {
   const { stdout } = process;
   const before = Object.getOwnPropertyDescriptor(stdout, "write");
   const write = stdout.write.bind(stdout);
-  let printing = false;
-  stdout.write = ((...args: Parameters<typeof stdout.write>) => {
-    // With stderr closed there is nowhere left to print to, which is no reason to crash.
-    if (!printing) process.stderr.on("error", ignore);
-    printing = true;
-    return process.stderr.write(...args);
-  }) as typeof stdout.write;
+  stdout.write = ((...args: Parameters<typeof stdout.write>) =>
+    stderr().write(...args)) as typeof stdout.write;
   return {
     write: (text, done) => write(text, done),
     restore() {
       if (before) Object.defineProperty(stdout, "write", before);
       else delete (stdout as Partial<typeof stdout>).write;
-      if (printing) process.stderr.off("error", ignore);
     },
   };
 }
 
-function ignore(): void {}
+let guarded = false;
+
+/** This process's stderr. Where it is closed there is nowhere left to print to, which is no reason to crash. */
+export function stderr(): NodeJS.WriteStream {
+  if (!guarded) process.stderr.on("error", () => {});
+  guarded = true;
+  return process.stderr;
+}

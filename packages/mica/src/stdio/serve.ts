@@ -2,10 +2,11 @@
 import type { Readable, Writable } from "node:stream";
 import type { RequestHandler } from "../transport.js";
 import { answerLines } from "./answering.js";
+import { within } from "./deadline.js";
 import { type StdioLimits, stdioLimits } from "./limits.js";
 import { createLineReader } from "./lines.js";
 import { createOutbox } from "./outbox.js";
-import { takeStdout } from "./own-stdout.js";
+import { stderr, takeStdout } from "./own-stdout.js";
 
 export interface ServeStdioOptions
   extends Partial<Pick<StdioLimits, "maxMessageBytes" | "maxInFlight" | "maxQueuedChars" | "drainMs">> {
@@ -17,7 +18,10 @@ export interface ServeStdioOptions
   readonly output?: Writable;
   /** Whether everything else that is printed to stdout goes to stderr. Default: true. */
   readonly takeStdout?: boolean;
-  /** Whether the process exits once input has ended, even though timers or sockets are alive. Default: true. */
+  /**
+   * Whether the process exits once input has ended, even though timers or sockets are alive. Default: true.
+   * Set it to false to wait for `closed` and end the program yourself.
+   */
   readonly exit?: boolean;
   /**
    * Whether the handler serves other channels too, so that the end of this one ends only its own subscriptions.
@@ -30,7 +34,10 @@ export interface ServeStdioOptions
 
 /** A channel that is being served. */
 export interface StdioService {
-  /** Resolves once nothing more will be read or written. Never rejects. */
+  /**
+   * Resolves once nothing more will be read or written. Never rejects. Where the process exits, reactions to this
+   * run before, but nothing that they start is waited for: see {@link ServeStdioOptions.exit}.
+   */
   readonly closed: Promise<void>;
   /** Ends it gracefully: work in flight has `drainMs` left. Does not exit the process. Safe to call twice. */
   close(): Promise<void>;
@@ -48,7 +55,7 @@ let ownChannelTaken = false;
  */
 export function serveStdio(handler: RequestHandler, options: ServeStdioOptions = {}): StdioService {
   const limits = stdioLimits(options);
-  const onProblem = options.onProblem ?? ((text) => process.stderr.write(`[mica] ${text}\n`));
+  const onProblem = options.onProblem ?? ((text) => stderr().write(`[mica] ${text}\n`));
   const own = options.input === undefined && options.output === undefined;
   if (!own && (options.input === undefined || options.output === undefined)) {
     throw new TypeError(
@@ -88,7 +95,10 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
 
   const onData = (chunk: Buffer | string) =>
     lines.feed(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
-  const onEnd = () => void stop(true);
+  const onEnd = () => {
+    if (!ending) lines.end();
+    stop(true);
+  };
   // A client that is gone can neither be answered nor asked: what works for it is told to stop.
   const onGone = () => {
     outbox.discard();
@@ -104,22 +114,22 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
   function stop(leave: boolean): Promise<void> {
     ending ??= finish().then(() => {
       settle();
-      if (leave && exits) process.exit();
-      taken?.restore();
+      // Reactions to `closed` run first, and may still print.
+      if (leave && exits) setImmediate(() => process.exit());
+      else taken?.restore();
     });
     return ending;
   }
 
   async function finish(): Promise<void> {
     input.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
-    lines.end();
     endSubscriptions();
     await within(limits.drainMs, answering.idle());
     answering.giveUp();
-    await within(limits.drainMs, outbox.flushed());
+    await within(limits.drainMs, Promise.all([outbox.flushed(), own && printed()]));
     outbox.discard();
-    input.off("error", onEnd);
-    output.off("error", onGone).off("close", onGone);
+    // The error listeners stay: a write that is still under way may fail later, and that must not end the process.
+    output.off("close", onGone);
     if (own) {
       process.off("SIGTERM", onSignal).off("SIGINT", onSignal);
       ownChannelTaken = false;
@@ -143,12 +153,10 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
   return { closed, close: () => stop(false) };
 }
 
-/** Waits for `work`, but not longer than `ms`. */
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const deadline = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
+/** Resolves when what was printed to stderr has left the process, which would not wait for it. */
+function printed(): Promise<void> {
+  return new Promise((resolve) => {
+    if (stderr().writableLength === 0) resolve();
+    else stderr().write("", () => resolve());
   });
-  await Promise.race([work, deadline]);
-  clearTimeout(timer);
 }

@@ -394,3 +394,14 @@ describe("requestState", () => {
     stderr.mockRestore();
   });
 });
+
+describe("keys", () => {
+  it("that are too short are refused when the server is made, wherever they come from", () => {
+    const make = (keys?: string) => () => createServer({ name: "t", version: "1", ...(keys && { state: { keys } }) });
+    expect(make("short")).toThrow(/state\.keys: key 1 must be a secret of at least 32 characters/);
+    vi.stubEnv("MICA_STATE_KEY", `${KEY},short`);
+    expect(make()).toThrow(/MICA_STATE_KEY: key 2/);
+    vi.unstubAllEnvs();
+    expect(make()).not.toThrow();
+  });
+});

@@ -1,0 +1,188 @@
+/**
+ * What all verbs share: one pipeline from a method and its parameters to a judged result. Cache, questions,
+ * deadline and transport come in that order.
+ */
+import { McpError } from "../protocol/errors.js";
+import type { SubscriptionFilter } from "../protocol/features.js";
+import { isObject } from "../protocol/jsonrpc.js";
+import { MetaKey } from "../protocol/meta.js";
+import { METHODS } from "../protocol/methods.js";
+import type { DiscoverResult, Implementation, Result } from "../protocol/types.js";
+import { headerParams } from "../schema/header-params.js";
+import type { ClientTransport } from "../transport.js";
+import { cacheKey, createCache } from "./cache.js";
+import { findEra, legacyError, MODERN_VERSIONS } from "./era.js";
+import { closedError, createExchanger, type Send, shown } from "./exchange.js";
+import { createFulfiller } from "./input.js";
+import { capabilitiesOf } from "./input-handlers.js";
+import { createInvalidation } from "./invalidation.js";
+import { type Collected, collect, type ListKind, type ListOptions, TOOLS } from "./lists.js";
+import { type CachedCallOptions, type ClientOptions, readOptions } from "./options.js";
+import { checkShape, resultType } from "./result.js";
+import { type ListenOptions, listen, type Subscription } from "./subscriptions.js";
+import { createKnownTools, type KnownTools } from "./tools.js";
+import { warner } from "./warnings.js";
+
+export interface Connection {
+  readonly protocolVersion: string;
+  /** The last answer to `server/discover`. */
+  readonly discovered: DiscoverResult;
+  readonly serverInfo: Implementation | undefined;
+  readonly tools: KnownTools;
+  /** A result of the right shape, from the cache where the method allows it. */
+  perform(method: string, params: Record<string, unknown>, options: CachedCallOptions): Promise<Result>;
+  /** A result as it came, except that questions are answered where `fulfil` says so. */
+  raw(
+    method: string,
+    params: Record<string, unknown>,
+    options: CachedCallOptions,
+    fulfil: boolean,
+  ): Promise<Result>;
+  list(kind: ListKind, options: ListOptions): Promise<Collected>;
+  listen(filter: SubscriptionFilter, options: ListenOptions): Subscription;
+  close(): Promise<void>;
+}
+
+/** Most distinct warnings about left-out entries that are remembered, so as not to repeat them. */
+const MAX_REMEMBERED_WARNINGS = 1_000;
+
+/** Probes the server behind a transport. On failure the transport stays open: it is the caller's to close. */
+export async function openConnection(
+  transport: ClientTransport,
+  options: ClientOptions,
+): Promise<Connection> {
+  const { identity, limits } = readOptions(options);
+  const warn = warner(options.onWarning);
+  const closing = new AbortController();
+  const cache = createCache({
+    maxEntries: options.cache === false ? 0 : limits.cacheEntries,
+    maxChars: limits.cacheChars,
+    now: options.now ?? Date.now,
+  });
+  const exchanger = createExchanger({
+    transport,
+    protocolVersion: MODERN_VERSIONS[0] as string,
+    clientInfo: identity,
+    clientCapabilities: { ...options.capabilities, ...capabilitiesOf(options) },
+    timeoutMs: limits.timeoutMs,
+    maxTimeoutMs: limits.maxTimeoutMs,
+    onLog: options.onLog,
+    logLevel: options.logLevel,
+    warn,
+  });
+
+  const era = await findEra(exchanger, { signal: options.signal });
+  if (era.kind === "legacy") throw legacyError(era);
+  let { discovered } = era;
+  cache.expect(cacheKey("server/discover", {}, undefined))(discovered);
+
+  const serverInfo = () => readServerInfo(discovered);
+  const fulfiller = createFulfiller({
+    handlers: options,
+    limits,
+    server: serverInfo,
+    closing: closing.signal,
+  });
+  const toolKind = transport.mirrorsArguments ? withHeaderParams(TOOLS) : TOOLS;
+  const tools = createKnownTools({
+    mirrors: transport.mirrorsArguments,
+    send: exchanger.send,
+    list: (fresh) => list(TOOLS, { fresh }),
+    warn,
+  });
+  const warned = new Set<string>();
+  let closed: Promise<void> | undefined;
+
+  const fulfil = (method: string, params: Record<string, unknown>, call: CachedCallOptions) => {
+    const send: Send = method === "tools/call" ? tools.send : exchanger.send;
+    return fulfiller.fulfil(send, method, params, call);
+  };
+
+  const perform: Connection["perform"] = async (method, params, call) => {
+    if (closed) throw closedError(method);
+    const key = METHODS.get(method)?.cacheable ? cacheKey(method, params, call._meta) : undefined;
+    const hit = key && !call.fresh ? cache.get(key) : undefined;
+    if (hit !== undefined) return hit;
+    const keep = key && cache.expect(key);
+    const { result, retried } = await fulfil(method, params, call);
+    checkShape(method, result);
+    if (method === "server/discover") discovered = result as DiscoverResult;
+    // "Requests carrying `inputResponses` or `requestState` MUST NOT be cached" (server/utilities/caching).
+    if (!retried) keep?.(result);
+    return result;
+  };
+
+  const list: Connection["list"] = async (given, { cursor, ...call }) => {
+    const kind = given === TOOLS ? toolKind : given;
+    const collected = await collect(
+      kind,
+      {
+        read: (at, fresh) => perform(kind.method, at === undefined ? {} : { cursor: at }, { ...call, fresh }),
+        drop: () => cache.dropMethod(kind.method),
+      },
+      { cursor, fresh: call.fresh },
+      limits,
+    );
+    for (const { name, reason } of collected.leftOut) {
+      const message = `The ${kind.what} ${name === "" ? "without a name" : shown(name)} was left out of ${kind.method}: ${reason}`;
+      if (warned.has(message)) continue;
+      if (warned.size >= MAX_REMEMBERED_WARNINGS) warned.clear();
+      warned.add(message);
+      warn("entry_left_out", message);
+    }
+    if (given === TOOLS) tools.learn(collected, cursor === undefined);
+    return collected;
+  };
+
+  const { onChange, onGap } = createInvalidation(cache, tools);
+
+  return {
+    get protocolVersion() {
+      return exchanger.protocolVersion;
+    },
+    get discovered() {
+      return discovered;
+    },
+    get serverInfo() {
+      return serverInfo();
+    },
+    tools,
+    perform,
+    async raw(method, params, call, fulfilInput) {
+      if (closed) throw closedError(method);
+      if (fulfilInput) return (await fulfil(method, params, call)).result;
+      const result = await (method === "tools/call" ? tools.send : exchanger.send)(method, params, call);
+      resultType(method, result);
+      return result;
+    },
+    list,
+    listen(filter, call) {
+      if (closed) throw closedError("subscriptions/listen");
+      const { send } = exchanger;
+      return listen(filter, call, { send, limits, closing: closing.signal, onChange, onGap, warn });
+    },
+    close() {
+      closed ??= (async () => {
+        closing.abort(new McpError("closed", "The client was closed"));
+        exchanger.close();
+        cache.clear();
+        await transport.close();
+      })();
+      return closed;
+    },
+  };
+}
+
+/** "The client MUST exclude the invalid tool from the result of `tools/list`" (transports/streamable-http). */
+function withHeaderParams(kind: ListKind): ListKind {
+  return {
+    ...kind,
+    problem: (tool) =>
+      kind.problem(tool) ?? headerParams(tool["inputSchema"] as Record<string, unknown>).problem,
+  };
+}
+
+function readServerInfo(discovered: DiscoverResult): Implementation | undefined {
+  const info = discovered._meta?.[MetaKey.serverInfo];
+  return isObject(info) && typeof info["name"] === "string" ? (info as unknown as Implementation) : undefined;
+}

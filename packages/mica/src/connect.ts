@@ -1,0 +1,65 @@
+/** Connecting to a server by what one knows of it: a command, a URL, or a transport. */
+import { type Client, createClient } from "./client/client.js";
+import { type ClientOptions, readOptions } from "./client/options.js";
+import { warner } from "./client/warnings.js";
+import type { HttpTransportOptions } from "./http/client.js";
+import type { LaunchOptions } from "./stdio/launch.js";
+import type { ClientTransport } from "./transport.js";
+
+/** A server that is started as a child process, and spoken to over its standard streams. */
+export type CommandTarget = LaunchOptions;
+
+/** A server at a URL. */
+export interface UrlTarget extends HttpTransportOptions {
+  url: string | URL;
+}
+
+/** A server behind a transport made elsewhere, which from then on belongs to the client. */
+export interface TransportTarget {
+  transport: ClientTransport;
+}
+
+export type ConnectTarget = string | URL | CommandTarget | UrlTarget | TransportTarget;
+
+/**
+ * Connects to an MCP server. Close the client when done; it then ends the process or the connections.
+ *
+ * @throws McpError `connect_failed` where the server cannot be started or reached, `unsupported_version` where it
+ *   speaks no revision in common, or what else keeps it from answering `server/discover`.
+ * @throws TypeError naming the argument that is wrong.
+ * @example
+ * await using client = await connect({ command: "node", args: ["server.js"] }, { name: "example", version: "1.0.0" });
+ * const { tools } = await client.listTools();
+ */
+export async function connect(target: ConnectTarget, options: ClientOptions): Promise<Client> {
+  // Before anything is started.
+  readOptions(options);
+  return createClient(await openTransport(target, options), options);
+}
+
+/** Only the transport that is used is loaded. */
+async function openTransport(target: ConnectTarget, { onWarning }: ClientOptions): Promise<ClientTransport> {
+  if (typeof target === "string" || target instanceof URL) return openUrl({ url: target });
+  if (typeof target === "object" && target !== null) {
+    if ("transport" in target) return target.transport;
+    if ("url" in target) return openUrl(target);
+    if ("command" in target) {
+      const { launchStdio } = await import("./stdio/launch.js");
+      if (onWarning === undefined) return launchStdio(target);
+      const warn = warner(onWarning);
+      const onStray = (text: string) =>
+        warn("stray_output", `The server wrote what is no message to its stdout: ${text}`);
+      return launchStdio({ onStray, ...target });
+    }
+  }
+  throw new TypeError("target: expected a URL, { url }, { command, args } or { transport }");
+}
+
+async function openUrl({ url, ...options }: UrlTarget): Promise<ClientTransport> {
+  if (!/^https?:/i.test(String(url))) {
+    const hint = "; a command is given as { command, args }";
+    throw new TypeError(`target: expected an http or https URL, got ${JSON.stringify(String(url))}${hint}`);
+  }
+  const { httpTransport } = await import("./http/client.js");
+  return httpTransport(url, options);
+}

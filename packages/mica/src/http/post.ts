@@ -1,0 +1,139 @@
+/** Sends one POST with node:http, and tells the ways apart in which that can fail. */
+import type { Agent, ClientRequest, IncomingMessage } from "node:http";
+import { McpError } from "../protocol/errors.js";
+import type { JSONRPCResponse } from "../protocol/types.js";
+import { type AnswerContext, readAnswer } from "./client-answer.js";
+
+/** How requests leave: the scheme's `request`, and the agent that holds the connections. */
+export interface Binding {
+  readonly send: typeof import("node:http").request;
+  readonly agent: Agent;
+}
+
+/** Loaded at first use; `getBuiltinModule` spares most of the time that an import takes. */
+export async function bind(
+  protocol: string,
+  agent: Agent | undefined,
+  idleSocketMs: number,
+): Promise<Binding> {
+  const options = { keepAlive: true, timeout: idleSocketMs };
+  if (protocol === "http:") {
+    const http = process.getBuiltinModule?.("node:http") ?? (await import("node:http"));
+    return { send: http.request, agent: agent ?? new http.Agent(options) };
+  }
+  const https = process.getBuiltinModule?.("node:https") ?? (await import("node:https"));
+  return { send: https.request, agent: agent ?? new https.Agent(options) };
+}
+
+export interface Post {
+  readonly target: URL;
+  readonly headers: Record<string, string | number>;
+  readonly body: string;
+  readonly signal: AbortSignal | undefined;
+  readonly context: AnswerContext;
+}
+
+/** A kept-alive connection was closed by the server: the request may or may not have reached it. */
+export class StaleConnectionError extends Error {
+  /** What the caller sees where the request cannot be repeated. */
+  readonly seen: McpError;
+
+  constructor(seen: McpError) {
+    super(seen.message);
+    this.seen = seen;
+  }
+}
+
+/** Milliseconds between the probes of a quiet stream: it may outlive the path it runs on, and TCP finds out. */
+const PROBE_MS = 15_000;
+
+/**
+ * @param running Holds the end of every request that is under way.
+ * @param fresh Whether the request must not use a connection that was used before.
+ * @throws McpError `connect_failed` or `connection_lost`; StaleConnectionError; what {@link readAnswer} throws;
+ *   the signal's reason.
+ */
+export function post(
+  { send, agent }: Binding,
+  { target, headers, body, signal, context }: Post,
+  running: Set<(reason: unknown) => void>,
+  fresh: boolean,
+): Promise<JSONRPCResponse> {
+  return new Promise((resolve, reject) => {
+    const outgoing = send(target, { method: "POST", headers, agent: fresh ? false : agent });
+    const release = () => {
+      running.delete(end);
+      signal?.removeEventListener("abort", onAbort);
+    };
+    const fail = (error: unknown) => {
+      release();
+      reject(error);
+    };
+    const end = (reason: unknown) => {
+      fail(reason);
+      // Closing the connection is what cancels (Cancellation).
+      outgoing.destroy();
+    };
+    const onAbort = () => end(signal?.reason);
+    running.add(end);
+    signal?.addEventListener("abort", onAbort, { once: true });
+
+    const isConnected = watchConnection(outgoing);
+    outgoing.on("response", (incoming: IncomingMessage) => {
+      if (incoming.headers["content-type"]?.startsWith("text/event-stream")) {
+        outgoing.setSocketKeepAlive(true, PROBE_MS);
+      }
+      readAnswer(incoming, context).then((response) => {
+        release();
+        resolve(response);
+      }, fail);
+    });
+    outgoing.on("error", (error: NodeJS.ErrnoException) => {
+      fail(connectionError(error, context, isConnected(), outgoing.reusedSocket));
+    });
+    outgoing.end(body);
+  });
+}
+
+/** Whether there was a connection at all, which decides what an error means. */
+function watchConnection(outgoing: ClientRequest): () => boolean {
+  let connected = false;
+  outgoing.on("socket", (socket) => {
+    const event = "encrypted" in socket ? "secureConnect" : "connect";
+    if (outgoing.reusedSocket || !socket.connecting) connected = true;
+    else {
+      socket.once(event, () => {
+        connected = true;
+      });
+    }
+  });
+  return () => connected;
+}
+
+function connectionError(
+  error: NodeJS.ErrnoException,
+  { endpoint, request }: AnswerContext,
+  connected: boolean,
+  reused: boolean,
+): Error {
+  const where = `${endpoint} (${request.method})`;
+  // Node gives several addresses' failures as one error without a message.
+  const why = error.message || error.code || "unknown error";
+  if (error.code?.startsWith("HPE_")) {
+    return new McpError("invalid_response", `${where} answered with something that is not HTTP: ${why}`, {
+      cause: error,
+    });
+  }
+  if (!connected)
+    return new McpError("connect_failed", `Cannot connect to ${where}: ${why}`, { cause: error });
+  const lost = new McpError(
+    "connection_lost",
+    `The connection to ${where} was lost before the response came: ${why}`,
+    {
+      cause: error,
+    },
+  );
+  return reused && (error.code === "ECONNRESET" || error.code === "EPIPE")
+    ? new StaleConnectionError(lost)
+    : lost;
+}

@@ -1,0 +1,119 @@
+/** A whole HTTP server for one MCP endpoint: listens, and shuts down without cutting answers off. */
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { RequestHandler } from "../transport.js";
+import { createEndpoint, type Endpoint } from "./endpoint.js";
+import { type GuardOptions, isLoopback, LOOPBACK_HOSTS } from "./guard.js";
+import type { HttpServerLimits } from "./limits.js";
+import { nodeListener } from "./node.js";
+
+/** Where to listen, who may call, and every limit; see {@link DEFAULT_HTTP_LIMITS} for the defaults. */
+export interface ServeHttpOptions extends GuardOptions, Partial<HttpServerLimits> {
+  /** 0 takes any free port. */
+  readonly port: number;
+  /** The address to listen on. Default `127.0.0.1`; any that is not loopback needs `allowedHosts`. */
+  readonly host?: string | undefined;
+  /** Where the endpoint is. Default `/mcp`. */
+  readonly path?: string | undefined;
+}
+
+/** A server that listens. */
+export interface HttpServer extends AsyncDisposable {
+  /** The endpoint as this machine reaches it. */
+  readonly url: string;
+  readonly port: number;
+  /** The node:http server, to add listeners to; it has no other routes. */
+  readonly server: Server;
+  /**
+   * Stops accepting, ends subscriptions gracefully, lets requests in flight finish for up to `drainMs`, and then
+   * closes what is left. Safe to call twice.
+   */
+  close(): Promise<void>;
+}
+
+/**
+ * Serves MCP over HTTP at one path. Only pages and clients on this machine reach it unless options say otherwise.
+ *
+ * @throws TypeError naming the option that is wrong; the error of the system where it cannot listen.
+ * @example const { url, close } = await serveHttp(server, { port: 3000 });
+ */
+export async function serveHttp(handler: RequestHandler, options: ServeHttpOptions): Promise<HttpServer> {
+  const { host = "127.0.0.1", path = "/mcp", port } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65535) {
+    throw new TypeError(`port must be an integer from 0 to 65535, got ${String(port)}`);
+  }
+  if (!/^\/[^?#\s]*$/.test(path))
+    throw new TypeError(`path must look like "/mcp", got ${JSON.stringify(path)}`);
+  const endpoint = createEndpoint(handler, { ...options, allowedHosts: hostsFor(host, options) }, path);
+  const { limits } = endpoint;
+
+  // By import, node:http would cost ten times as much at start on newer versions.
+  const http = process.getBuiltinModule?.("node:http") ?? (await import("node:http"));
+  const server = http.createServer(
+    {
+      headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
+      requestTimeout: limits.requestTimeoutMs,
+      keepAliveTimeout: limits.idleTimeoutMs,
+      connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs, 5_000),
+    },
+    nodeListener(handler, endpoint),
+  );
+  await listen(server, port, host);
+
+  let closing: Promise<void> | undefined;
+  const close = (): Promise<void> => {
+    closing ??= shutDown(server, handler, endpoint);
+    return closing;
+  };
+  const bound = (server.address() as AddressInfo).port;
+  return {
+    url: `http://${urlHost(host)}:${bound}${path}`,
+    port: bound,
+    server,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host.replace(/^\[|\]$/g, ""), () => {
+      server.off("error", reject);
+      resolve();
+    });
+  });
+}
+
+async function shutDown(server: Server, handler: RequestHandler, endpoint: Endpoint): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  const drained = endpoint.drain();
+  handler.endSubscriptions();
+  server.closeIdleConnections();
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([
+    drained,
+    new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, endpoint.limits.drainMs);
+    }),
+  ]);
+  clearTimeout(timer);
+  server.closeAllConnections();
+  // By then every handler has heard that its caller is gone.
+  await Promise.all([closed, drained]);
+}
+
+/** The hosts that requests may name, by where the server listens. */
+function hostsFor(host: string, { allowedHosts }: GuardOptions): readonly string[] | "any" {
+  if (allowedHosts !== undefined) return allowedHosts;
+  if (isLoopback(host)) return [...LOOPBACK_HOSTS, urlHost(host)];
+  throw new TypeError(
+    `allowedHosts must be given to listen on ${JSON.stringify(host)}: name the hosts that clients use, such as ["mcp.example.com"], or "any"`,
+  );
+}
+
+/** The host as it stands in a URL: for an address that means all of them, the nearest one. */
+function urlHost(host: string): string {
+  if (host === "0.0.0.0" || host === "::") return "localhost";
+  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
+}

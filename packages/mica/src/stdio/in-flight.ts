@@ -1,0 +1,126 @@
+/** Requests of a client that have been sent and not answered, and those that were given up. */
+import { McpError } from "../protocol/errors.js";
+import { encodeMessage, isObject } from "../protocol/jsonrpc.js";
+import type { JSONRPCRequest, JSONRPCResponse, RequestId } from "../protocol/types.js";
+import type { ClientExchangeOptions } from "../transport.js";
+import { trackAborts } from "./abort.js";
+
+/** A request that waits for its response. */
+export interface Pending {
+  readonly request: JSONRPCRequest;
+  readonly onNotification: ClientExchangeOptions["onNotification"];
+  settle(response: JSONRPCResponse): void;
+  fail(reason: unknown): void;
+}
+
+export interface InFlight {
+  /** Sends a request. Resolves or rejects once, and then forgets it. */
+  exchange(request: JSONRPCRequest, options: ClientExchangeOptions): Promise<JSONRPCResponse>;
+  get(id: unknown): Pending | undefined;
+  withProgressToken(token: unknown): Pending | undefined;
+  /** The one that is in flight, where there is exactly one. */
+  only(): Pending | undefined;
+  all(): Iterable<Pending>;
+  /** Whatever still arrives for this id is no surprise. */
+  abandon(id: RequestId): void;
+  /** Whether this is the late answer to a request that was given up. */
+  isLate(id: RequestId): boolean;
+}
+
+/** How many ids of requests that were given up are remembered. */
+const MAX_ABANDONED = 1000;
+
+export function trackInFlight(send: (line: string) => void, maxMessageBytes: number): InFlight {
+  /** By id; a Map tells `1` from `"1"`. */
+  const pending = new Map<unknown, Pending>();
+  const byProgressToken = new Map<unknown, Pending>();
+  const abandoned = new Set<RequestId>();
+  const aborts = trackAborts();
+
+  async function exchange(request: JSONRPCRequest, options: ClientExchangeOptions): Promise<JSONRPCResponse> {
+    const { id } = request;
+    const { signal } = options;
+    if (signal?.aborted) throw signal.reason;
+    if (pending.has(id)) throw new TypeError(`request.id ${JSON.stringify(id)} is in flight already`);
+    const line = encodeMessage(request);
+    // A character takes three bytes at most, so short lines need no counting.
+    if (line.length * 3 > maxMessageBytes && Buffer.byteLength(line) > maxMessageBytes) {
+      throw tooLong(`The request ${describeRequest(request)}`, Buffer.byteLength(line), maxMessageBytes);
+    }
+    const token = metaOf(request)?.["progressToken"];
+    return new Promise((resolve, reject) => {
+      const entry: Pending = {
+        request,
+        onNotification: options.onNotification,
+        settle(response) {
+          forget();
+          resolve(response);
+        },
+        fail(reason) {
+          forget();
+          reject(reason);
+        },
+      };
+      const forget = () => {
+        pending.delete(id);
+        if (token !== undefined) byProgressToken.delete(token);
+        unlisten?.();
+      };
+      const onAbort = () => {
+        entry.fail(signal?.reason);
+        abandon(id);
+        const params = { requestId: id, reason: reasonOf(signal?.reason) };
+        send(encodeMessage({ jsonrpc: "2.0", method: "notifications/cancelled", params }));
+      };
+      pending.set(id, entry);
+      if (token !== undefined) byProgressToken.set(token, entry);
+      const unlisten = signal && aborts.on(signal, onAbort);
+      abandoned.delete(id);
+      send(line);
+    });
+  }
+
+  function abandon(id: RequestId): void {
+    abandoned.add(id);
+    if (abandoned.size > MAX_ABANDONED) {
+      const [oldest] = abandoned;
+      abandoned.delete(oldest as RequestId);
+    }
+  }
+
+  return {
+    exchange,
+    get: (id) => pending.get(id),
+    withProgressToken: (token) => byProgressToken.get(token),
+    only() {
+      const [first, second] = pending.values();
+      return second ? undefined : first;
+    },
+    all: () => pending.values(),
+    abandon,
+    isLate: (id) => abandoned.delete(id),
+  };
+}
+
+/** A request, as messages of errors name it. */
+export function describeRequest({ method, id }: JSONRPCRequest): string {
+  return `${method} (id ${JSON.stringify(id)})`;
+}
+
+/** The failure of a message that is longer than its limit. */
+export function tooLong(what: string, bytes: number, limit: number): McpError {
+  return new McpError(
+    "limit_exceeded",
+    `${what} has ${bytes} bytes, and at most ${limit} are accepted (maxMessageBytes)`,
+  );
+}
+
+/** `_meta` of a request, where it has one. */
+export function metaOf({ params }: JSONRPCRequest): Record<string, unknown> | undefined {
+  const meta = params?.["_meta"];
+  return isObject(meta) ? meta : undefined;
+}
+
+function reasonOf(reason: unknown): string {
+  return reason instanceof Error ? reason.message : String(reason);
+}

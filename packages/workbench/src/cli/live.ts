@@ -1,0 +1,82 @@
+/** What is said on stderr while a call is under way: progress, log messages, notifications, the server's stderr. */
+import type { CallOptions, LoggingMessageParams, ProgressParams } from "mica-mcp/client";
+import type { Options } from "./options.js";
+import type { Screen } from "./screen.js";
+import { cut, visibleLine } from "./terminal.js";
+
+export interface Live {
+  /** To be given to every call. */
+  readonly callbacks: Pick<CallOptions, "onProgress" | "onLog" | "logLevel" | "onNotification">;
+  /** Where the server's stderr goes; undefined where nobody asked for it. */
+  readonly onServerLine: ((line: string) => void) | undefined;
+  say(line: string): void;
+  /** Takes the progress line away; nothing more is shown. */
+  end(): void;
+}
+
+/** Milliseconds between two drawings of the progress line, whatever the server sends. */
+const REDRAW_MS = 50;
+
+export function createLive({ err, say }: Screen, { verbose, progress, logLevel }: Options): Live {
+  const { paint } = err;
+  let drawn = false;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let ended = false;
+
+  const erase = () => {
+    if (drawn) void err.write("\r\x1b[2K").catch(() => {});
+    drawn = false;
+  };
+  const line = (text: string) => {
+    if (ended) return;
+    erase();
+    void say(text);
+  };
+
+  const onProgress = (params: ProgressParams) => {
+    const text = progressText(params);
+    if (!err.isTerminal) return line(text);
+    const now = performance.now();
+    if (ended || now - drawnAt < REDRAW_MS) return;
+    drawnAt = now;
+    erase();
+    drawn = true;
+    void err.write(paint.dim(cut(text, (err.columns ?? 80) - 1))).catch(() => {});
+  };
+  const onLog = ({ level, logger, data }: LoggingMessageParams) => {
+    const from = typeof logger === "string" ? ` ${visibleLine(logger)}` : "";
+    const what = typeof data === "string" ? data : (JSON.stringify(data) ?? "");
+    line(`${paint.cyan(`[${visibleLine(String(level))}${from}]`)} ${visibleLine(what)}`);
+  };
+
+  const showsProgress = progress ?? err.isTerminal;
+  return {
+    callbacks: {
+      ...(showsProgress && { onProgress }),
+      ...(logLevel && { onLog, logLevel }),
+      ...(verbose && {
+        onNotification: ({ method, params }) => {
+          const shownElsewhere = {
+            "notifications/progress": showsProgress,
+            "notifications/message": logLevel !== undefined,
+          };
+          if (shownElsewhere[method as keyof typeof shownElsewhere]) return;
+          line(paint.dim(visibleLine(`[notification] ${method} ${JSON.stringify(params ?? {})}`)));
+        },
+      }),
+    },
+    onServerLine: verbose ? (text) => line(paint.dim(visibleLine(`[server] ${text}`))) : undefined,
+    say: line,
+    end() {
+      erase();
+      ended = true;
+    },
+  };
+}
+
+/** `30% Copying` where the total is known, else `3 Copying`. */
+export function progressText({ progress, total, message }: ProgressParams): string {
+  const percent =
+    typeof total === "number" && total > 0 ? `${Math.floor((100 * progress) / total)}%` : `${progress}`;
+  return typeof message === "string" && message !== "" ? `${percent} ${visibleLine(message)}` : percent;
+}

@@ -1,0 +1,19 @@
+#!/usr/bin/env node
+/** The command `mica`. */
+import { run } from "./run.js";
+
+const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
+
+const interruption = new AbortController();
+for (const [signal, exitCode] of Object.entries(SIGNALS)) {
+  process.on(signal, () => {
+    // The first signal ends the command in good order, the second one at once.
+    if (interruption.signal.aborted) process.exit(exitCode);
+    interruption.abort(exitCode);
+  });
+}
+
+const { stdin, stdout, stderr, env } = process;
+const exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, env }, interruption.signal);
+// Everything is written and the server is gone: an open standard input must not keep the command.
+process.exit(exitCode);

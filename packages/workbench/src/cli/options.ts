@@ -1,0 +1,153 @@
+/** The options of the command: one row each, and how their text is read. */
+import type { LoggingLevel } from "mica-mcp/client";
+import { UsageError } from "../engine/usage-error.js";
+
+export interface OptionRow {
+  readonly name: string;
+  readonly short?: string;
+  /** Names the value; without it the option is a switch. */
+  readonly value?: string;
+  readonly repeatable?: true;
+  /** Given only to verbs that name it. */
+  readonly special?: true;
+  readonly help: string;
+}
+
+export const OPTION_ROWS = [
+  {
+    name: "args",
+    value: "JSON",
+    special: true,
+    help: "all arguments as a JSON object, @FILE, or - for stdin; sent unchecked",
+  },
+  {
+    name: "out",
+    value: "DIR",
+    special: true,
+    help: "save what is returned into DIR; nothing is overwritten",
+  },
+  { name: "json", help: "print JSON for scripts, failures included" },
+  { name: "verbose", help: "show all details, the server's stderr and its notifications" },
+  { name: "timeout", value: "SECONDS", help: "longest wait for an answer or for progress (default 60)" },
+  { name: "progress", help: "report progress on stderr even where it is no terminal" },
+  { name: "no-progress", help: "do not ask for progress" },
+  { name: "log", value: "LEVEL", help: "ask for the server's log messages, from debug to emergency" },
+  { name: "header", value: "'NAME: VALUE'", repeatable: true, help: "a header for a URL" },
+  {
+    name: "env",
+    value: "NAME[=VALUE]",
+    repeatable: true,
+    help: "a variable for a command; without a value, yours",
+  },
+  { name: "cwd", value: "DIR", help: "the directory to start a command in" },
+  { name: "no-color", help: "no colours; so does the variable NO_COLOR" },
+  { name: "help", short: "h", help: "show help, for one verb after its name" },
+  { name: "version", short: "V", help: "show the version" },
+] as const satisfies readonly OptionRow[];
+
+export type SpecialOption = "args" | "out";
+
+/** What `parseArgs` found. */
+export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+
+export interface Options {
+  readonly json: boolean;
+  readonly verbose: boolean;
+  readonly color: boolean;
+  /** Undefined: wherever stderr is a terminal. */
+  readonly progress: boolean | undefined;
+  readonly timeoutMs: number | undefined;
+  readonly logLevel: LoggingLevel | undefined;
+  readonly args: string | undefined;
+  readonly out: string | undefined;
+}
+
+const LEVELS: readonly LoggingLevel[] = [
+  "debug",
+  "info",
+  "notice",
+  "warning",
+  "error",
+  "critical",
+  "alert",
+  "emergency",
+];
+
+/** @throws UsageError naming the option. */
+export function readOptions(values: OptionValues): Options {
+  const level = text(values, "log");
+  if (level !== undefined && !LEVELS.includes(level as LoggingLevel)) {
+    throw optionError("--log", `expected one of ${LEVELS.join(", ")}, got ${JSON.stringify(level)}`);
+  }
+  if (values["progress"] && values["no-progress"])
+    throw optionError("--progress", "contradicts --no-progress");
+  return {
+    json: values["json"] === true,
+    verbose: values["verbose"] === true,
+    color: values["no-color"] !== true,
+    progress: values["no-progress"] ? false : values["progress"] ? true : undefined,
+    timeoutMs: milliseconds(text(values, "timeout")),
+    logLevel: level as LoggingLevel | undefined,
+    args: text(values, "args"),
+    out: text(values, "out"),
+  };
+}
+
+export function text(values: OptionValues, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === "string" ? value : undefined;
+}
+
+export function texts(values: OptionValues, name: string): string[] {
+  const value = values[name];
+  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+function milliseconds(seconds: string | undefined): number | undefined {
+  if (seconds === undefined) return undefined;
+  const value = Number(seconds);
+  if (/^\d+(\.\d+)?$/.test(seconds) && value > 0) return Math.ceil(value * 1000);
+  throw optionError("--timeout", `expected a number of seconds above 0, got ${JSON.stringify(seconds)}`);
+}
+
+/** A field name and value that can be sent (RFC 9110, section 5). Values may be secrets and stay out of messages. */
+export function readHeaders(given: readonly string[]): Record<string, string> {
+  const headers = new Map<string, [name: string, value: string]>();
+  for (const header of given) {
+    const colon = header.indexOf(":");
+    const name = header.slice(0, Math.max(colon, 0)).trim();
+    const value = header.slice(colon + 1).trim();
+    if (colon < 0 || !/^[!#$%&'*+.^_`|~\w-]+$/.test(name)) {
+      throw optionError(
+        "--header",
+        `expected 'Name: value'${name ? `, got the name ${JSON.stringify(name)}` : ""}`,
+      );
+    }
+    if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(value)) {
+      throw optionError("--header", `the value of ${name} holds characters that cannot stand in a header`);
+    }
+    if (headers.has(name.toLowerCase())) throw optionError("--header", `${name} is given twice`);
+    headers.set(name.toLowerCase(), [name, value]);
+  }
+  return Object.fromEntries(headers.values());
+}
+
+/** Variables to set; a name alone takes its value from `from`. */
+export function readVariables(given: readonly string[], from: NodeJS.ProcessEnv): Record<string, string> {
+  const variables = new Map<string, string>();
+  for (const variable of given) {
+    const at = variable.indexOf("=");
+    const name = at < 0 ? variable : variable.slice(0, at);
+    if (name === "")
+      throw optionError("--env", `expected NAME=value or NAME, got ${JSON.stringify(variable)}`);
+    const value = at < 0 ? from[name] : variable.slice(at + 1);
+    if (value === undefined)
+      throw optionError("--env", `${name} has no value here to take over; write ${name}=value`);
+    variables.set(name, value);
+  }
+  return Object.fromEntries(variables);
+}
+
+export function optionError(option: string, message: string): UsageError {
+  return new UsageError(`${option}: ${message}`, [{ path: option, message }]);
+}

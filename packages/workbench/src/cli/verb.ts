@@ -1,0 +1,49 @@
+/** What a verb gets, and what it gives back. */
+import type { CallOptions, Client } from "mica-mcp/client";
+import type { GivenArguments } from "../engine/arguments.js";
+import type { Target } from "../engine/target.js";
+import type { Options } from "./options.js";
+import type { Screen } from "./screen.js";
+
+export interface VerbContext {
+  readonly target: Target;
+  /** As many as the verb's row takes. */
+  readonly operands: readonly string[];
+  readonly options: Options;
+  readonly screen: Screen;
+  /** Pairs and `--args`, read; nothing is connected for it. */
+  readonly givenArguments: () => Promise<GivenArguments>;
+  /** Connects, at the first call; whoever runs the verb disconnects. */
+  readonly open: () => Promise<OpenServer>;
+}
+
+export interface OpenServer {
+  readonly client: Client;
+  /** From the beginning to the answer to `server/discover`, the start of a command included. */
+  readonly discoverMs: number;
+  /** For every call: cancellation, timeout, progress, notifications. */
+  readonly call: CallOptions;
+}
+
+/** What a verb found out: once for scripts, once for people. */
+export interface Answer {
+  /** The member `result` of what `--json` prints. */
+  readonly result: object;
+  /** Shown to people; not called with `--json`. */
+  readonly print: (screen: Screen) => Promise<void>;
+  /** Default 0. */
+  readonly exitCode?: number;
+  /** Things to say on stderr, whatever is printed. */
+  readonly warnings?: readonly VerbWarning[];
+}
+
+/** In `--json`, a member of `warnings`. */
+export interface VerbWarning {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface VerbModule {
+  /** @throws UsageError, McpError */
+  run(context: VerbContext): Promise<Answer>;
+}

@@ -1,0 +1,79 @@
+/** THE table of verbs. Adding a verb is one row here and one file in verbs/. */
+import type { SpecialOption } from "./options.js";
+import type { VerbModule } from "./verb.js";
+
+export interface VerbRow {
+  readonly name: string;
+  readonly summary: string;
+  /** Operands after the target, each required. */
+  readonly takes: readonly string[];
+  /** Whether `name=value` pairs may follow. */
+  readonly pairs?: true;
+  readonly options?: readonly SpecialOption[];
+  readonly examples: readonly string[];
+  /** Loads the file that does it: nothing else is loaded before it is known that it will run. */
+  readonly load: () => Promise<VerbModule>;
+}
+
+export const VERBS: readonly VerbRow[] = [
+  {
+    name: "probe",
+    summary: "what a server is: versions, capabilities, instructions, how much it offers",
+    takes: [],
+    examples: ["mica probe https://example.com/mcp", "mica probe -- node server.js"],
+    load: () => import("./verbs/probe.js"),
+  },
+  {
+    name: "tools",
+    summary: "list the tools",
+    takes: [],
+    examples: ["mica tools -- node server.js --flag", "mica tools http://127.0.0.1:8931/mcp --verbose"],
+    load: () => import("./verbs/tools.js"),
+  },
+  {
+    name: "call",
+    summary: "call a tool",
+    takes: ["TOOL"],
+    pairs: true,
+    options: ["args", "out"],
+    examples: [
+      'mica call http://127.0.0.1:8931/mcp open_incident title="Queue backed up" severity=sev2',
+      "mica call search tag=db tag=queue since:=null -- node server.js",
+    ],
+    load: () => import("./verbs/call.js"),
+  },
+  {
+    name: "resources",
+    summary: "list the resources and resource templates",
+    takes: [],
+    examples: ["mica resources -- node server.js"],
+    load: () => import("./verbs/resources.js"),
+  },
+  {
+    name: "read",
+    summary: "read a resource",
+    takes: ["URI"],
+    options: ["out"],
+    examples: [
+      "mica read http://127.0.0.1:8931/mcp incidents://open",
+      "mica read file:///logo.png -- node server.js > logo.png",
+    ],
+    load: () => import("./verbs/read.js"),
+  },
+  {
+    name: "prompts",
+    summary: "list the prompts",
+    takes: [],
+    examples: ["mica prompts -- node server.js"],
+    load: () => import("./verbs/prompts.js"),
+  },
+  {
+    name: "prompt",
+    summary: "get a prompt",
+    takes: ["PROMPT"],
+    pairs: true,
+    options: ["args", "out"],
+    examples: ["mica prompt http://127.0.0.1:8931/mcp prepare_week focus=writing"],
+    load: () => import("./verbs/prompt.js"),
+  },
+];

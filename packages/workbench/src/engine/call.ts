@@ -1,0 +1,64 @@
+/** Calling a tool and getting a prompt with arguments as they were typed. */
+import {
+  type CallOptions,
+  type CallToolResult,
+  type Client,
+  type GetPromptResult,
+  type LeftOut,
+  McpError,
+} from "mica-mcp/client";
+import { type GivenArguments, typeArguments, typePromptArguments } from "./arguments.js";
+import { suggestion } from "./closest.js";
+import { UsageError } from "./usage-error.js";
+
+/**
+ * Types the arguments by the tool's schema, then calls it. Arguments that were given whole are sent as they are,
+ * without a look at the tool.
+ *
+ * @throws UsageError where the tool or an argument is not right; nothing was called then.
+ */
+export async function callTool(
+  client: Client,
+  name: string,
+  given: GivenArguments,
+  options: CallOptions,
+): Promise<CallToolResult> {
+  if (given.base !== undefined && given.pairs.length === 0) return client.callTool(name, given.base, options);
+  const { tools, leftOut } = await client.listTools(options);
+  const tool = tools.find((one) => one.name === name);
+  if (tool === undefined) throw unknown("tool", name, tools, leftOut);
+  return client.callTool(name, typeArguments(name, tool.inputSchema, given), options);
+}
+
+/** The same for a prompt, whose arguments are all text. */
+export async function getPrompt(
+  client: Client,
+  name: string,
+  given: GivenArguments,
+  options: CallOptions,
+): Promise<GetPromptResult> {
+  if (given.base !== undefined && given.pairs.length === 0) {
+    return client.getPrompt(name, given.base as Record<string, string>, options);
+  }
+  const { prompts, leftOut } = await client.listPrompts(options);
+  const prompt = prompts.find((one) => one.name === name);
+  if (prompt === undefined) throw unknown("prompt", name, prompts, leftOut);
+  return client.getPrompt(name, typePromptArguments(prompt, given), options);
+}
+
+function unknown(
+  what: string,
+  name: string,
+  known: readonly { name: string }[],
+  leftOut: readonly LeftOut[],
+): Error {
+  const invalid = leftOut.find((one) => one.name === name);
+  if (invalid !== undefined) {
+    const message = `The server's definition of the ${what} ${JSON.stringify(name)} is invalid: ${invalid.reason}`;
+    return new McpError("invalid_response", message);
+  }
+  const names = known.map((one) => one.name);
+  const has = names.length ? `the server has ${names.join(", ")}` : "the server has none";
+  const message = `unknown ${what} ${JSON.stringify(name)}; ${has}${suggestion(name, names)}`;
+  return new UsageError(message, [{ path: name, message }]);
+}

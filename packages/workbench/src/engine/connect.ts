@@ -1,0 +1,90 @@
+/** Connecting to a target, with everything that can be said about it handed over and nothing printed. */
+import {
+  type CallOptions,
+  type Client,
+  type ClientWarning,
+  type ConnectTarget,
+  connect,
+} from "mica-mcp/client";
+import { NAME, VERSION } from "../version.js";
+import type { Target } from "./target.js";
+import { UsageError } from "./usage-error.js";
+
+/** What a client warns of, and one thing that only a target can do. */
+export interface Warning {
+  readonly code: ClientWarning["code"] | "stray_output";
+  readonly message: string;
+}
+
+export interface ConnectSettings {
+  readonly signal: AbortSignal;
+  /** Milliseconds without an answer or progress; undefined for the client's default. */
+  readonly timeoutMs: number | undefined;
+  readonly onWarning: (warning: Warning) => void;
+  /** Receives the server's stderr line by line; without it the last lines are kept for error messages. */
+  readonly onServerLine: ((line: string) => void) | undefined;
+}
+
+export interface Connected {
+  readonly client: Client;
+  /** Milliseconds from the beginning to the answer to `server/discover`, the start of a command included. */
+  readonly discoverMs: number;
+}
+
+/** Longest stray line that is reported, in characters. */
+const STRAY_CHARS = 200;
+
+/**
+ * Connects, declaring no capability: nothing that a server may ask for can be answered.
+ *
+ * @throws McpError
+ * @throws UsageError where the target cannot be used as it was given.
+ */
+export async function openTarget(target: Target, settings: ConnectSettings): Promise<Connected> {
+  const { signal, timeoutMs, onWarning } = settings;
+  const startedAt = performance.now();
+  try {
+    const client = await connect(connectTarget(target, settings), {
+      name: NAME,
+      version: VERSION,
+      signal,
+      onWarning: ({ code, message }) => onWarning({ code, message }),
+      ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
+    });
+    return { client, discoverMs: performance.now() - startedAt };
+  } catch (error) {
+    // Misuse of the client is what was typed: a header that the protocol sets itself, for example.
+    if (error instanceof TypeError)
+      throw new UsageError(error.message, [{ path: "target", message: error.message }]);
+    throw error;
+  }
+}
+
+/** What every call is given besides its own callbacks. */
+export function callOptions({
+  signal,
+  timeoutMs,
+}: Pick<ConnectSettings, "signal" | "timeoutMs">): CallOptions {
+  return { signal, timeoutMs };
+}
+
+function connectTarget(target: Target, { onWarning, onServerLine }: ConnectSettings): ConnectTarget {
+  if (target.kind === "url") return { url: target.url, headers: { ...target.headers } };
+  const { command, args, env, cwd } = target;
+  return {
+    command,
+    args,
+    env,
+    cwd,
+    // Whoever watches wants to know that it died, not to see it start again.
+    restart: false,
+    stderr: onServerLine,
+    onStray: (text) => {
+      const shown = text.length > STRAY_CHARS ? `${text.slice(0, STRAY_CHARS)}...` : text;
+      onWarning({
+        code: "stray_output",
+        message: `The server wrote something else than messages to its stdout: ${shown}`,
+      });
+    },
+  };
+}

@@ -1,0 +1,44 @@
+/** Builds the command from its sources into a temporary directory, as one would install it. */
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+
+export interface Built {
+  /** The file to run. */
+  readonly path: string;
+  /** A directory for whatever a test writes. */
+  readonly directory: string;
+  remove(): Promise<void>;
+}
+
+export async function buildCommand(): Promise<Built> {
+  const directory = await mkdtemp(join(tmpdir(), "mica-workbench-"));
+  const path = await bundle("../src/cli/mica.ts", join(directory, "dist"));
+  return { directory, path, remove: () => rm(directory, { recursive: true, force: true }) };
+}
+
+/** Bundles one entry, a path from here, with all that it imports. @returns The file to run. */
+export async function bundle(entry: string, outdir: string): Promise<string> {
+  await build({
+    entryPoints: { main: at(entry) },
+    outdir,
+    outExtension: { ".js": ".mjs" },
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    tsconfigRaw: {},
+    alias: {
+      "mica-mcp/client": at("../../mica/src/entry/client.ts"),
+      "mica-mcp/stdio": at("../../mica/src/entry/stdio.ts"),
+      "mica-mcp": at("../../mica/src/entry/index.ts"),
+    },
+    logLevel: "silent",
+  });
+  return join(outdir, "main.mjs");
+}

@@ -1,0 +1,170 @@
+/** Incidents in one SQLite file, which any number of processes may share. */
+import type { Database, Statement } from "better-sqlite3";
+import { explain } from "./sqlite-errors.js";
+import { openDatabase } from "./sqlite-open.js";
+import type { Incident, IncidentQuery, IncidentState, IncidentStore, Severity } from "./store.js";
+import { matchExpression } from "./terms.js";
+import { createWatch } from "./watch.js";
+
+export interface SqliteStoreOptions {
+  /** Milliseconds between two looks for writes of other processes, while somebody listens. Default 500. */
+  readonly watchEveryMs?: number | undefined;
+}
+
+interface Row {
+  readonly id: number;
+  readonly title: string;
+  readonly severity: Severity;
+  readonly state: IncidentState;
+  readonly description: string | null;
+  readonly opened_at: string;
+  readonly resolved_at: string | null;
+  readonly cause: string | null;
+  readonly revision: number;
+}
+
+const COLUMNS = "id, title, severity, state, description, opened_at, resolved_at, cause, revision";
+const NEXT_REVISION = "(SELECT coalesce(max(revision), 0) + 1 FROM incidents)";
+/** A number from JavaScript is bound as a floating-point one, by which the full-text index would not seek. */
+const OLDER = "< CAST(@before AS INTEGER)";
+
+/**
+ * Opens an incident log in a file, and makes the file and its folder where they are missing.
+ *
+ * @throws StoreError saying in one line what is wrong with the file.
+ * @example const store = openSqliteStore("/var/lib/incidents/incidents.sqlite");
+ */
+export function openSqliteStore(file: string, options: SqliteStoreOptions = {}): IncidentStore {
+  return openDatabase(file, (db) => createStore(db, options));
+}
+
+function createStore(db: Database, { watchEveryMs = 500 }: SqliteStoreOptions): IncidentStore {
+  const byId = db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM incidents WHERE id = ?`);
+  const insert = db.prepare<[string, Severity, string | null, string], Row>(
+    `INSERT INTO incidents (title, severity, description, opened_at, revision)
+     VALUES (?, ?, ?, ?, ${NEXT_REVISION}) RETURNING ${COLUMNS}`,
+  );
+  const settle = db.prepare<[string, string, number], Row>(
+    `UPDATE incidents SET resolved_at = ?, cause = ?, revision = ${NEXT_REVISION}
+     WHERE id = ? AND resolved_at IS NULL RETURNING ${COLUMNS}`,
+  );
+  const countOpen = db.prepare<[], number>("SELECT count(*) FROM incidents WHERE state = 'open'").pluck();
+  const openNumbers = db
+    .prepare<[string, number], number>(
+      "SELECT id FROM incidents WHERE state = 'open' AND CAST(id AS TEXT) LIKE ? || '%' ORDER BY id DESC LIMIT ?",
+    )
+    .pluck();
+  const searches = new Map<string, Statement<[Record<string, unknown>], Row>>();
+
+  // From the first statement on, a write transaction keeps other writers out: numbers and revisions stay in order.
+  const write = db.transaction((statement: () => Row | undefined) => statement());
+
+  const dataVersion = db.prepare<[], number>("PRAGMA data_version").pluck();
+  const latest = db.prepare<[], number | null>("SELECT max(revision) FROM incidents").pluck();
+  const changed = db.prepare<[number, number], { number: number; revision: number }>(
+    "SELECT id AS number, revision FROM incidents WHERE revision > ? ORDER BY revision LIMIT ?",
+  );
+  const watch = createWatch(
+    {
+      version: () => dataVersion.get()!,
+      latest: () => latest.get() ?? 0,
+      after: (revision, limit) => changed.all(revision, limit),
+    },
+    watchEveryMs,
+    (error) => console.error("The incident log cannot be watched for changes:", error),
+  );
+
+  /** Runs a statement; what SQLite refuses becomes a sentence that names no file, since callers may be anywhere. */
+  const run = <T>(work: () => T): T => {
+    try {
+      return work();
+    } catch (error) {
+      throw explain(error, "The incident log's database");
+    }
+  };
+
+  const writeOne = (statement: () => Row | undefined): Incident | undefined => {
+    const row = run(() => write.immediate(statement));
+    if (row === undefined) return undefined;
+    watch.wrote(row.id, row.revision);
+    return incidentOf(row);
+  };
+
+  const find = (number: number): Incident | undefined => {
+    const row = run(() => byId.get(number));
+    return row && incidentOf(row);
+  };
+
+  const search = ({
+    text = "",
+    severity,
+    state,
+    before = Number.MAX_SAFE_INTEGER,
+    limit,
+  }: IncidentQuery): Row[] => {
+    const match = matchExpression(text, severity, state);
+    const sql = searchSql(match !== undefined, severity, state);
+    let statement = searches.get(sql);
+    if (statement === undefined) {
+      statement = db.prepare(sql);
+      searches.set(sql, statement);
+    }
+    return statement.all({ match, severity, state, before, limit: limit + 1 });
+  };
+
+  return {
+    async open({ title, severity, description }) {
+      return writeOne(() => insert.get(title, severity, description ?? null, timestamp()))!;
+    },
+    async resolve(number, cause) {
+      return writeOne(() => settle.get(timestamp(), cause, number)) ?? find(number);
+    },
+    find: async (number) => find(number),
+    async search(query) {
+      const rows = run(() => search(query));
+      return { incidents: rows.slice(0, query.limit).map(incidentOf), more: rows.length > query.limit };
+    },
+    async countOpen() {
+      return run(() => countOpen.get()!);
+    },
+    async openNumbers(digits, limit) {
+      return run(() => openNumbers.all(digits, limit));
+    },
+    watch: (onChange) => run(() => watch.watch(onChange)),
+    async close() {
+      watch.stop();
+      // The last one to close the file also moves the write-ahead log into it.
+      db.close();
+    },
+  };
+}
+
+/** With text, the full-text index answers all of it; without, one of the other indexes does, in order of `id`. */
+function searchSql(byText: boolean, severity: unknown, state: unknown): string {
+  if (byText) {
+    const columns = COLUMNS.split(", ").map((column) => `i.${column}`);
+    return `SELECT ${columns.join(", ")} FROM incident_search s CROSS JOIN incidents i ON i.id = s.rowid
+      WHERE incident_search MATCH @match AND s.rowid ${OLDER} ORDER BY s.rowid DESC LIMIT @limit`;
+  }
+  const conditions = [`id ${OLDER}`];
+  if (severity !== undefined) conditions.push("severity = @severity");
+  if (state !== undefined) conditions.push("state = @state");
+  return `SELECT ${COLUMNS} FROM incidents WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT @limit`;
+}
+
+function incidentOf(row: Row): Incident {
+  return {
+    number: row.id,
+    title: row.title,
+    severity: row.severity,
+    state: row.state,
+    openedAt: row.opened_at,
+    ...(row.description !== null && { description: row.description }),
+    ...(row.resolved_at !== null && { resolvedAt: row.resolved_at }),
+    ...(row.cause !== null && { cause: row.cause }),
+  };
+}
+
+function timestamp(): string {
+  return `${new Date().toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,83 @@
+/** The three tools. Every word of a description is read by a model in every conversation, so there are few. */
+import { type Server, ToolError } from "mica-mcp";
+import { z } from "zod";
+import { readCursor, writeCursor } from "./cursor.js";
+import { existing, told } from "./existing.js";
+import { handleOf, numberOf, recordOf, rowOf } from "./handle.js";
+import { type IncidentStore, SEVERITIES, STATES } from "./store.js";
+
+/** Lengths are checked and not advertised: few callers come near them, and all of them would read about them. */
+const prose = (from: number, upTo: number) =>
+  z
+    .string()
+    .trim()
+    .refine(({ length }) => length >= from && length <= upTo, {
+      error: ({ input }) => `Expected ${from} to ${upTo} characters, got ${String(input).length}`,
+    });
+
+const Search = z.strictObject({
+  text: prose(0, 200).describe("Words (auth* for any ending), or a handle for its full record").optional(),
+  severity: z.enum(SEVERITIES).optional(),
+  state: z.enum(STATES).optional(),
+  limit: z.int().min(1).max(100).default(20),
+  cursor: z.string().describe("nextCursor of the last page").optional(),
+});
+const Open = z.strictObject({
+  title: prose(1, 200),
+  severity: z.enum(SEVERITIES),
+  description: prose(0, 4000).optional(),
+});
+const Resolve = z.strictObject({
+  id: z.string().describe("Handle, e.g. INC-3"),
+  cause: prose(1, 1000).describe("One sentence: what actually broke"),
+});
+
+export function addTools(server: Server, store: IncidentStore): void {
+  server.tool(
+    "search_incidents",
+    {
+      description: "Search the incident log, newest first.",
+      input: Search,
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    async ({ cursor, ...query }) => {
+      const before = cursor === undefined ? undefined : readCursor(cursor);
+      const { incidents, more } = await told(store.search({ ...query, before }));
+      const asked = numberOf(query.text?.trim() ?? "");
+      return {
+        incidents: incidents.map((incident) =>
+          incident.number === asked ? recordOf(incident) : rowOf(incident),
+        ),
+        ...(more && { nextCursor: writeCursor(incidents.at(-1)!.number) }),
+      };
+    },
+  );
+
+  server.tool(
+    "open_incident",
+    {
+      description: "Open an incident and get its handle. Writes to the log.",
+      input: Open,
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    },
+    async ({ title, severity, description }) => {
+      const opened = await told(store.open({ title, severity, description: description || undefined }));
+      return { id: handleOf(opened.number), state: opened.state, openedAt: opened.openedAt };
+    },
+  );
+
+  server.tool(
+    "resolve_incident",
+    {
+      description: "Resolve an incident and record its cause. The first cause stands.",
+      input: Resolve,
+      annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+    },
+    async ({ id, cause }) => {
+      const { number } = await existing(store, id);
+      const resolved = await told(store.resolve(number, cause));
+      if (resolved === undefined) throw new ToolError(`${handleOf(number)} is no longer in the log.`);
+      return recordOf(resolved);
+    },
+  );
+}

@@ -2,9 +2,6 @@
 import { statSync } from "node:fs";
 import { StoreError } from "./store.js";
 
-/** Milliseconds for which a write waits its turn behind other processes. */
-export const BUSY_TIMEOUT_MS = 5_000;
-
 /**
  * The failure to show for an error, or the error itself where there is no sentence for it.
  *
@@ -45,7 +42,7 @@ const sqliteReasons: Record<string, string | ((file: string | undefined) => stri
       : "cannot be opened: check the permissions of the file and its folder",
   SQLITE_READONLY: "cannot be written: check the permissions of the file and its folder",
   SQLITE_PERM: "cannot be opened: permission denied",
-  SQLITE_BUSY: `is busy: another process has kept it locked for ${BUSY_TIMEOUT_MS / 1000} seconds`,
+  SQLITE_BUSY: "is busy: another process keeps it locked",
   SQLITE_FULL: "cannot grow: the disk is full",
   SQLITE_IOERR: "cannot be read or written: the disk reports an error",
 };

@@ -3,7 +3,7 @@ import { mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import SqliteDatabase, { type Database } from "better-sqlite3";
 import { checkSchema, migrate } from "./migrations.js";
-import { BUSY_TIMEOUT_MS, explain } from "./sqlite-errors.js";
+import { explain } from "./sqlite-errors.js";
 import type { IncidentState, Severity } from "./store.js";
 import { indexTerms } from "./terms.js";
 
@@ -11,21 +11,22 @@ import { indexTerms } from "./terms.js";
  * Opens the file and hands it to `use`. Makes it and its folder where they are missing; the folder is then for its
  * owner alone.
  *
+ * @param busyTimeoutMs milliseconds for which a write waits its turn behind other processes
  * @throws StoreError saying in one line what is wrong with the file; nothing is left open then.
  */
-export function openDatabase<T>(file: string, use: (db: Database) => T): T {
+export function openDatabase<T>(file: string, busyTimeoutMs: number, use: (db: Database) => T): T {
   const what = `Database ${file}`;
   let db: Database | undefined;
   try {
     makeFolder(dirname(file));
-    db = new SqliteDatabase(file, { timeout: BUSY_TIMEOUT_MS });
+    db = new SqliteDatabase(file, { timeout: busyTimeoutMs });
     db.pragma("foreign_keys = ON");
     // With a write-ahead log, a crash of the machine can lose the last commits at this level, never the file.
     db.pragma("synchronous = NORMAL");
     db.function("incident_terms", { deterministic: true, varargs: true }, termsOfRow);
     // Before anything is written, in case the file is somebody else's.
     checkSchema(db, what);
-    useWriteAheadLog(db);
+    useWriteAheadLog(db, busyTimeoutMs);
     migrate(db, what);
     return use(db);
   } catch (error) {
@@ -59,8 +60,8 @@ function termsOfRow(...row: unknown[]): string {
 }
 
 /** Readers and writers of other processes then do not wait for each other. The file remembers it. */
-function useWriteAheadLog(db: Database): void {
-  const deadline = Date.now() + BUSY_TIMEOUT_MS;
+function useWriteAheadLog(db: Database, busyTimeoutMs: number): void {
+  const deadline = Date.now() + busyTimeoutMs;
   while (db.pragma("journal_mode", { simple: true }) !== "wal") {
     try {
       // Some file systems cannot; then SQLite goes on with the journal it has.

@@ -9,6 +9,8 @@ import { createWatch } from "./watch.js";
 export interface SqliteStoreOptions {
   /** Milliseconds between two looks for writes of other processes, while somebody listens. Default 500. */
   readonly watchEveryMs?: number | undefined;
+  /** Milliseconds for which a write waits its turn behind other processes. Default 5000. */
+  readonly busyTimeoutMs?: number | undefined;
 }
 
 interface Row {
@@ -35,7 +37,7 @@ const OLDER = "< CAST(@before AS INTEGER)";
  * @example const store = openSqliteStore("/var/lib/incidents/incidents.sqlite");
  */
 export function openSqliteStore(file: string, options: SqliteStoreOptions = {}): IncidentStore {
-  return openDatabase(file, (db) => createStore(db, options));
+  return openDatabase(file, options.busyTimeoutMs ?? 5_000, (db) => createStore(db, options));
 }
 
 function createStore(db: Database, { watchEveryMs = 500 }: SqliteStoreOptions): IncidentStore {

@@ -1,7 +1,8 @@
 /** The command as it is installed: built from the sources at hand, and run as a process of its own. */
 import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { mkdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll } from "vitest";
@@ -12,13 +13,11 @@ const sdk = (entry: string): string => source(`../../../packages/mica/src/entry/
 /** Builds the given sources before the tests of a file; the result says where each one lies. */
 export function builtFiles(...entries: string[]): (entry: string) => string {
   // Inside the package, so that its dependencies are found from there.
-  const folder = source(
-    `../node_modules/.cache/test-${process.pid}-${entries.join("-").replace(/\W/g, "-")}`,
-  );
+  const folder = source(`../node_modules/.cache/${randomUUID()}`);
   beforeAll(async () => {
     mkdirSync(folder, { recursive: true });
     await build({
-      entryPoints: entries.map((entry) => source(entry)),
+      entryPoints: entries.map((entry) => ({ in: source(entry), out: nameOf(entry) })),
       outdir: folder,
       bundle: true,
       splitting: true,
@@ -38,7 +37,11 @@ export function builtFiles(...entries: string[]): (entry: string) => string {
     });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return (entry) => join(folder, entry.replace(/^.*\//, "").replace(/\.ts$/, ".mjs"));
+  return (entry) => join(folder, `${nameOf(entry)}.mjs`);
+}
+
+function nameOf(entry: string): string {
+  return basename(entry, ".ts");
 }
 
 export interface Finished {

@@ -8,7 +8,7 @@ import { askRound } from "./input.js";
 import type { LegacyLimits } from "./limits.js";
 import type { OpenRequest } from "./open-request.js";
 import { type ClientTraits, modernParams } from "./requests.js";
-import { errorFor, resultFor } from "./results.js";
+import { resultFor } from "./results.js";
 import type { Revision } from "./versions.js";
 
 /** What the session says about every request. */
@@ -26,7 +26,7 @@ export interface Terms {
  * Serves a request, asking the client for whatever input the server requires and trying again with the answers.
  * Resolves to undefined where the request is over before there is a result.
  *
- * @throws ProtocolError to be sent as it is.
+ * @throws ProtocolError the error of the server, in the words of the current revision.
  */
 export async function exchange(open: OpenRequest, terms: Terms): Promise<Result | undefined> {
   const { request, channel } = open;
@@ -39,7 +39,7 @@ export async function exchange(open: OpenRequest, terms: Terms): Promise<Result 
     const response = await handler.handle(attempt, open);
     if (open.isOver) return undefined;
     if (isErrorResponse(response)) {
-      const { code, message, data } = errorFor(response.error, request);
+      const { code, message, data } = response.error;
       throw new ProtocolError(code, message, data);
     }
     const { result } = response;

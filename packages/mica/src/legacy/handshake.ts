@@ -11,7 +11,7 @@ import {
   modernParams,
   readClientInfo,
 } from "./requests.js";
-import { errorFor, serverCapabilitiesFor, serverInfoFor } from "./results.js";
+import { serverCapabilitiesFor, serverInfoFor } from "./results.js";
 import { negotiate, type Revision } from "./versions.js";
 
 /** What was agreed on. */
@@ -42,7 +42,7 @@ export async function shakeHands(
   const params = modernParams(undefined, client, DEFAULT_LOG_LEVEL);
   const response = await handler.handle({ ...request, method: "server/discover", params }, open);
   if (isErrorResponse(response)) {
-    const { code, message, data } = errorFor(response.error, request);
+    const { code, message, data } = response.error;
     throw new ProtocolError(code, message, data);
   }
   const { _meta, capabilities: declared, instructions } = response.result;

@@ -3,6 +3,7 @@ import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import { errorResponse, isRequestId, resultResponse } from "../protocol/jsonrpc.js";
 import type { JSONRPCNotification, JSONRPCRequest, RequestId, Result } from "../protocol/types.js";
 import { type Channel, type OpenRequest, openRequest } from "./open-request.js";
+import { errorFor } from "./results.js";
 import type { Revision } from "./versions.js";
 
 export interface InFlightOptions {
@@ -49,7 +50,7 @@ export function trackInFlight({ maxInFlight, answer, revision, onProblem }: InFl
       if (result !== undefined) open.respond(resultResponse(id, result));
     } catch (error) {
       if (error instanceof ProtocolError) {
-        open.respond(errorResponse(id, error.toErrorObject()));
+        open.respond(errorResponse(id, errorFor(error.toErrorObject(), open.request)));
         return;
       }
       onProblem(`${method} ${JSON.stringify(id)} failed: ${describe(error)}`);

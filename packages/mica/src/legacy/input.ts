@@ -101,7 +101,10 @@ function questionFor(key: string, request: unknown, { revision, capabilities }: 
       if (capabilities.roots === undefined) throw missingCapability({ roots: {} }, what);
       return { method, params: undefined, read: (result) => result };
     default:
-      throw new ProtocolError(ErrorCode.InternalError, `${what} is ${JSON.stringify(method)}, which no client answers`);
+      throw new ProtocolError(
+        ErrorCode.InternalError,
+        `${what} is ${JSON.stringify(method)}, which no client answers`,
+      );
   }
 }
 
@@ -115,7 +118,12 @@ function elicitation(
   const otherwise = { action: "cancel" };
   if (params["mode"] === "url") {
     if (elicitation?.url === undefined) throw missingCapability({ elicitation: { url: {} } }, what);
-    return { method, params: { ...params, elicitationId: crypto.randomUUID() }, read: (result) => result, otherwise };
+    return {
+      method,
+      params: { ...params, elicitationId: crypto.randomUUID() },
+      read: (result) => result,
+      otherwise,
+    };
   }
   if (elicitation?.form === undefined) throw missingCapability({ elicitation: { form: {} } }, what);
   if (revision.elicitation === "full") return { method, params, read: (result) => result, otherwise };

@@ -85,9 +85,13 @@ export function openRequest(
         }
       }
       try {
-        channel.send(params === notification.params ? notification : { ...notification, params: params ?? {} });
+        channel.send(
+          params === notification.params ? notification : { ...notification, params: params ?? {} },
+        );
       } catch (error) {
-        onProblem(`${notification.method} of request ${JSON.stringify(request.id)} could not be sent: ${String(error)}`);
+        onProblem(
+          `${notification.method} of request ${JSON.stringify(request.id)} could not be sent: ${String(error)}`,
+        );
       }
     },
     respond(response) {

@@ -48,7 +48,10 @@ export function readClientInfo(info: unknown): Implementation | undefined {
 }
 
 /** The capabilities of a client as far as its revision has them, in the words of the current one. */
-export function clientCapabilitiesFor(declared: Record<string, unknown>, revision: Revision): ClientCapabilities {
+export function clientCapabilitiesFor(
+  declared: Record<string, unknown>,
+  revision: Revision,
+): ClientCapabilities {
   const { experimental, roots, sampling, elicitation } = declared;
   const capabilities: ClientCapabilities = {};
   if (isObject(experimental)) capabilities.experimental = experimental as Record<string, JSONObject>;

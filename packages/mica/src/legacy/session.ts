@@ -101,7 +101,10 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
 
   async function initialize(open: OpenRequest): Promise<undefined> {
     if (handshake !== undefined || shaking !== undefined) {
-      throw new ProtocolError(ErrorCode.InvalidRequest, "Invalid request: this session is initialized already");
+      throw new ProtocolError(
+        ErrorCode.InvalidRequest,
+        "Invalid request: this session is initialized already",
+      );
     }
     const shake = shakeHands(open, handler, stateless !== undefined).then((agreed) => {
       handshake = agreed;
@@ -190,7 +193,8 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
     async receive(message, channel) {
       if (isRequest(message)) return inFlight.serve(message, channel);
       if (!isNotification(message)) {
-        if (!asking.settle(message)) onProblem(`ignored a response: nothing waits for ${JSON.stringify(message.id)}`);
+        if (!asking.settle(message))
+          onProblem(`ignored a response: nothing waits for ${JSON.stringify(message.id)}`);
       } else if (message.method === "notifications/cancelled") inFlight.cancel(message);
       else if (message.method === "notifications/initialized") await begin();
     },

@@ -4,8 +4,8 @@ import type { Problem } from "./validate.js";
 /** Says whether a value fits; what is wrong goes to `run`, what was looked at to `seen`, where somebody wants to know. */
 export type Check = (value: unknown, run: Run, seen: Seen | undefined) => boolean;
 
-/** Checks per validation: no honest value comes near, and a schema that multiplies itself is stopped within seconds. */
-export const MAX_STEPS = 20_000_000;
+/** Schemas applied in one validation: far more than honest ones take, so that one that multiplies itself is stopped. */
+const STEPS = { atLeast: 200_000, perMember: 100, atMost: 20_000_000 };
 
 /** More problems than that are not collected. */
 export const MAX_PROBLEMS = 1_000;
@@ -17,10 +17,20 @@ export class Run {
   readonly scope: string[] = [];
   /** Undefined while the first problem decides. */
   problems: Problem[] | undefined;
-  steps = 0;
+  readonly #value: unknown;
+  #steps = 0;
+  #budget = STEPS.atLeast;
 
-  constructor(problems: Problem[] | undefined) {
+  constructor(value: unknown, problems: Problem[] | undefined) {
+    this.#value = value;
     this.problems = problems;
+  }
+
+  /** @throws Error where validation takes too long. */
+  step(): void {
+    if (++this.#steps <= this.#budget) return;
+    this.#budget = Math.min(STEPS.atMost, STEPS.atLeast + STEPS.perMember * countMembers(this.#value));
+    if (this.#steps > this.#budget) throw new Error(`validation was given up after ${this.#budget} steps`);
   }
 
   /** Whether there is no point in looking any further. */
@@ -65,6 +75,13 @@ export class Run {
     this.problems = problems;
     return own;
   }
+}
+
+function countMembers(value: unknown): number {
+  if (typeof value !== "object" || value === null) return 1;
+  let count = 1;
+  for (const inner of Array.isArray(value) ? value : Object.values(value)) count += countMembers(inner);
+  return count;
 }
 
 /** `["items", 0, "name"]` as `items[0].name`. */

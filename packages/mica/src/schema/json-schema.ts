@@ -29,12 +29,12 @@ export function compileJsonSchema(schema: JsonSchema | boolean): JsonSchemaValid
     );
   }
   const check = compileSchema(schema, dialect);
-  return (value) => (check(value, new Run(undefined), undefined) ? [] : allProblems(check, value));
+  return (value) => (check(value, new Run(value, undefined), undefined) ? [] : allProblems(check, value));
 }
 
 function allProblems(check: Check, value: unknown): Problem[] {
   const problems: Problem[] = [];
-  check(value, new Run(problems), undefined);
+  check(value, new Run(value, problems), undefined);
   return unique(problems);
 }
 

@@ -1,11 +1,18 @@
 /** A server that has one of everything, and a client of an earlier revision that speaks to it in memory. */
+import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { content, audio, embedded, image, resourceLink, text } from "../../src/protocol/content.js";
-import { ToolError } from "../../src/protocol/errors.js";
-import { isErrorResponse } from "../../src/protocol/jsonrpc.js";
-import type { ErrorObject, JSONRPCMessage, JSONRPCRequest, RequestId, Result } from "../../src/protocol/types.js";
 import { DEFAULT_LEGACY_LIMITS, type LegacyLimits } from "../../src/legacy/limits.js";
 import { createLegacySession, type LegacySession } from "../../src/legacy/session.js";
+import { audio, content, embedded, image, resourceLink, text } from "../../src/protocol/content.js";
+import { ToolError } from "../../src/protocol/errors.js";
+import { isErrorResponse } from "../../src/protocol/jsonrpc.js";
+import type {
+  ErrorObject,
+  JSONRPCMessage,
+  JSONRPCRequest,
+  RequestId,
+  Result,
+} from "../../src/protocol/types.js";
 import { contents } from "../../src/server/resources.js";
 import { createServer, type Server } from "../../src/server/server.js";
 import type { RequestHandler } from "../../src/transport.js";
@@ -56,7 +63,12 @@ export function everything(): Server {
         text("hello", { annotations, _meta }),
         image(PNG, "image/png", { annotations }),
         audio("UklGRg==", "audio/wav", { annotations }),
-        resourceLink("note://1", "one", { title: "Note one", description: "The first", mimeType: "text/plain", icons }),
+        resourceLink("note://1", "one", {
+          title: "Note one",
+          description: "The first",
+          mimeType: "text/plain",
+          icons,
+        }),
         embedded({ uri: "note://1", text: "one", _meta }),
         embedded({ uri: "note://blob", blob: PNG, mimeType: "image/png" }),
       ],
@@ -86,13 +98,24 @@ export function everything(): Server {
           city: { type: "string", title: "City", minLength: 2, maxLength: 40, default: "Oslo" },
           nights: { type: "integer", minimum: 1, maximum: 30, default: 2 },
           window: { type: "boolean", default: true },
-          meal: { oneOf: [{ const: "v", title: "Vegan" }, { const: "m", title: "Meat" }], default: "v" },
+          meal: {
+            oneOf: [
+              { const: "v", title: "Vegan" },
+              { const: "m", title: "Meat" },
+            ],
+            default: "v",
+          },
           size: { type: "string", enum: ["s", "l"] },
           extras: {
             type: "array",
             title: "Extras",
             minItems: 1,
-            items: { anyOf: [{ const: "wifi", title: "Wi-Fi" }, { const: "spa", title: "Spa" }] },
+            items: {
+              anyOf: [
+                { const: "wifi", title: "Wi-Fi" },
+                { const: "spa", title: "Spa" },
+              ],
+            },
             default: ["wifi"],
           },
           email: { type: "string", format: "email" },
@@ -104,12 +127,17 @@ export function everything(): Server {
     return JSON.stringify(answer);
   });
   server.tool("visit", {}, async (_args, ctx) =>
-    JSON.stringify(await ctx.elicitUrl("page", { message: "Please sign in", url: "https://example.com/sign-in" })),
+    JSON.stringify(
+      await ctx.elicitUrl("page", { message: "Please sign in", url: "https://example.com/sign-in" }),
+    ),
   );
   server.tool("think", { input: z.object({ many: z.boolean().optional() }) }, async ({ many }, ctx) => {
     const message = await ctx.sample("thought", {
       messages: [
-        { role: "user", content: many ? [text("one"), audio("UklGRg==", "audio/wav")] : text("one", { _meta }) },
+        {
+          role: "user",
+          content: many ? [text("one"), audio("UklGRg==", "audio/wav")] : text("one", { _meta }),
+        },
         { role: "assistant", content: image(PNG, "image/png") },
       ],
       systemPrompt: "Think.",
@@ -128,7 +156,13 @@ export function everything(): Server {
           content: [{ type: "tool_result", toolUseId: "1", content: [text("rain")], structuredContent: [1] }],
         },
       ],
-      tools: [{ name: "w", inputSchema: { type: "object", properties: { any: true } }, outputSchema: { type: "array" } }],
+      tools: [
+        {
+          name: "w",
+          inputSchema: { type: "object", properties: { any: true } },
+          outputSchema: { type: "array" },
+        },
+      ],
       toolChoice: { mode: "auto" },
       maxTokens: 10,
     });
@@ -153,7 +187,16 @@ export function everything(): Server {
 
   server.resource(
     "note://1",
-    { name: "one", title: "Note one", description: "The first", mimeType: "text/plain", icons, annotations, size: 3, _meta },
+    {
+      name: "one",
+      title: "Note one",
+      description: "The first",
+      mimeType: "text/plain",
+      icons,
+      annotations,
+      size: 3,
+      _meta,
+    },
     () => contents([{ text: "one", _meta }], { ttlMs: 5, cacheScope: "public" }),
   );
   server.resource("note://blob", { name: "blob", mimeType: "image/png" }, () => new Uint8Array([1, 2, 3]));
@@ -196,7 +239,11 @@ type Message = Record<string, unknown> & {
 
 export type Answerer = (
   request: Message,
-) => Record<string, unknown> | { error: ErrorObject } | undefined | Promise<Record<string, unknown> | undefined>;
+) =>
+  | Record<string, unknown>
+  | { error: ErrorObject }
+  | undefined
+  | Promise<Record<string, unknown> | undefined>;
 
 export interface LegacyClient {
   readonly session: LegacySession;
@@ -234,6 +281,9 @@ export function legacyClient(
   const faults: unknown[] = [];
   const methods = new Map<RequestId, string>();
   let lastId = 0;
+  onTestFinished(() => {
+    if (faults.length > 0) throw faults[0];
+  });
 
   function arrive(message: JSONRPCMessage): void {
     const copy = JSON.parse(JSON.stringify(message)) as Message;
@@ -261,15 +311,23 @@ export function legacyClient(
 
   async function send(message: Record<string, unknown>): Promise<void> {
     const whole = { jsonrpc: "2.0", ...message };
+    const { id, method } = message as Message;
+    if (id !== undefined && method !== undefined) methods.set(id, method);
     await session.receive(JSON.parse(JSON.stringify(whole)) as JSONRPCMessage, channel);
     if (faults.length > 0) throw faults[0];
   }
 
-  async function request(method: string, params?: Record<string, unknown>, id: RequestId = ++lastId): Promise<Message> {
-    methods.set(id, method);
+  async function request(
+    method: string,
+    params?: Record<string, unknown>,
+    id: RequestId = ++lastId,
+  ): Promise<Message> {
     const from = received.length;
-    await send({ id, method, ...(params && { params }) } as unknown as JSONRPCRequest & Record<string, unknown>);
-    const response = received.slice(from).find((message) => message.id === id && message.method === undefined);
+    await send({ id, method, ...(params && { params }) } as unknown as JSONRPCRequest &
+      Record<string, unknown>);
+    const response = received
+      .slice(from)
+      .find((message) => message.id === id && message.method === undefined);
     if (response === undefined) throw new Error(`no response to ${method}`);
     return response;
   }
@@ -282,7 +340,8 @@ export function legacyClient(
     request,
     async result<T>(method: string, params?: Record<string, unknown>) {
       const response = await request(method, params);
-      if (isErrorResponse(response as never)) throw new Error(`got an error: ${JSON.stringify(response.error)}`);
+      if (isErrorResponse(response as never))
+        throw new Error(`got an error: ${JSON.stringify(response.error)}`);
       return response.result as T;
     },
     async error(method, params) {
@@ -292,7 +351,11 @@ export function legacyClient(
     },
     notify: (method, params) => send({ method, ...(params && { params }) }),
     async initialize(capabilities = {}) {
-      const params = { protocolVersion: version, capabilities, clientInfo: { name: "old", version: "0.1.0" } };
+      const params = {
+        protocolVersion: version,
+        capabilities,
+        clientInfo: { name: "old", version: "0.1.0" },
+      };
       const response = await request("initialize", params);
       if (response.result === undefined) throw new Error(`got an error: ${JSON.stringify(response.error)}`);
       await send({ method: "notifications/initialized" });

@@ -111,7 +111,8 @@ export function assertFits(version: Version, message: Message, method?: string):
 function assertPlain(result: Message): void {
   const meta = Object.keys((result["_meta"] ?? {}) as Message);
   const left = [...Object.keys(result), ...meta].filter(
-    (key) => ["resultType", "ttlMs", "cacheScope"].includes(key) || key.startsWith("io.modelcontextprotocol/"),
+    (key) =>
+      ["resultType", "ttlMs", "cacheScope"].includes(key) || key.startsWith("io.modelcontextprotocol/"),
   );
   if (left.length > 0) throw new Error(`left over from the current revision: ${left.join(", ")}`);
 }

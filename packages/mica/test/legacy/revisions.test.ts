@@ -51,7 +51,16 @@ describe.each(VERSIONS)("%s", (version) => {
       "2024-11-05": ["name", "description", "inputSchema"],
       "2025-03-26": ["name", "description", "inputSchema", "annotations"],
       "2025-06-18": ["name", "title", "description", "_meta", "inputSchema", "outputSchema", "annotations"],
-      "2025-11-25": ["name", "title", "description", "icons", "_meta", "inputSchema", "outputSchema", "annotations"],
+      "2025-11-25": [
+        "name",
+        "title",
+        "description",
+        "icons",
+        "_meta",
+        "inputSchema",
+        "outputSchema",
+        "annotations",
+      ],
     };
     expect(Object.keys(byName.get("add") ?? {}).sort()).toEqual([...(members[version] as string[])].sort());
     const hints: Row = {
@@ -109,7 +118,10 @@ describe.each(VERSIONS)("%s", (version) => {
       });
     }
     if (isEarly) {
-      expect(content[3]).toEqual({ type: "text", text: "Resource Note one (text/plain): The first\nnote://1" });
+      expect(content[3]).toEqual({
+        type: "text",
+        text: "Resource Note one (text/plain): The first\nnote://1",
+      });
       expect(content[4]).toEqual({ type: "resource", resource: { uri: "note://1", text: "one" } });
     } else {
       expect("icons" in content[3]!).toBe(version === "2025-11-25");
@@ -125,7 +137,9 @@ describe.each(VERSIONS)("%s", (version) => {
     const crashed = await client.result("tools/call", { name: "crash" });
     expect(crashed).toMatchObject({ isError: true });
     expect(JSON.stringify(crashed)).not.toContain("secret");
-    expect(await client.result("tools/call", { name: "add", arguments: { a: "1" } })).toMatchObject({ isError: true });
+    expect(await client.result("tools/call", { name: "add", arguments: { a: "1" } })).toMatchObject({
+      isError: true,
+    });
   });
 
   it("lists and reads resources", async () => {
@@ -133,9 +147,13 @@ describe.each(VERSIONS)("%s", (version) => {
     const { resources } = await client.result<{ resources: Record<string, unknown>[] }>("resources/list");
     const isEarly = version < "2025-06-18";
     const later = ["title", "_meta", "icons"].filter((member) => member in resources[0]!);
-    expect(later).toEqual(isEarly ? [] : version === "2025-06-18" ? ["title", "_meta"] : ["title", "_meta", "icons"]);
+    expect(later).toEqual(
+      isEarly ? [] : version === "2025-06-18" ? ["title", "_meta"] : ["title", "_meta", "icons"],
+    );
     expect(resources[0]).toMatchObject({ uri: "note://1", name: "one", mimeType: "text/plain", size: 3 });
-    const { resourceTemplates } = await client.result<{ resourceTemplates: unknown[] }>("resources/templates/list");
+    const { resourceTemplates } = await client.result<{ resourceTemplates: unknown[] }>(
+      "resources/templates/list",
+    );
     expect(resourceTemplates).toMatchObject([{ uriTemplate: "note://by-day/{day}", name: "day" }]);
     expect(await client.result("resources/read", { uri: "note://1" })).toEqual({
       contents: [
@@ -198,7 +216,9 @@ describe.each(VERSIONS)("%s", (version) => {
       message: "Resource not found: note://none",
       data: { uri: "note://none" },
     });
-    expect(await client.error("resources/read", { uri: "note://by-day/never" })).toMatchObject({ code: -32002 });
+    expect(await client.error("resources/read", { uri: "note://by-day/never" })).toMatchObject({
+      code: -32002,
+    });
     expect(await client.error("resources/read", {})).toMatchObject({ code: -32602 });
     expect(await client.error("tools/call", { name: "nope" })).toMatchObject({ code: -32602 });
     expect(await client.error("prompts/get", { name: "nope" })).toMatchObject({ code: -32602 });
@@ -237,7 +257,9 @@ describe.each(VERSIONS)("%s", (version) => {
   });
 
   it("carries pictures byte for byte", async () => {
-    const { content } = await (await open(version)).result<{ content: unknown[] }>("tools/call", { name: "mixed" });
+    const { content } = await (await open(version)).result<{ content: unknown[] }>("tools/call", {
+      name: "mixed",
+    });
     expect(content[1]).toMatchObject({ type: "image", data: PNG, mimeType: "image/png" });
   });
 });

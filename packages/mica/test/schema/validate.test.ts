@@ -88,13 +88,10 @@ describe("createValidator", () => {
     expect(await validate({ n: "5", extra: 1 })).toMatchObject({ value: { n: 5, d: "x" } });
   });
 
-  it("is synchronous where the schema is", async () => {
+  it("is synchronous where the schema is", () => {
     expect(createValidator(z.string())("x")).not.toBeInstanceOf(Promise);
     expect(createValidator(type("string"))("x")).not.toBeInstanceOf(Promise);
-    const validate = createValidator({ type: "string" });
-    await validate("x");
-    // Loaded by the first call.
-    expect(validate("x")).not.toBeInstanceOf(Promise);
+    expect(createValidator({ type: "string" })("x")).not.toBeInstanceOf(Promise);
   });
 
   it("waits for schemas that are not", async () => {

@@ -13,7 +13,7 @@ beforeAll(() => {
   before = traces();
 });
 afterEach(closeAll);
-afterAll(() => vi.waitFor(() => expect(traces()).toEqual(before)), 10_000);
+afterAll(() => vi.waitFor(() => expect(traces()).toEqual(before), 10_000));
 
 describe("a server that dies", () => {
   it("rejects everything in flight with its signal and the last lines of its stderr", async () => {
@@ -243,8 +243,7 @@ describe("this process's own end", () => {
     const { pid, grandchild } = JSON.parse(stdout.split("\n")[0] as string).result;
     after?.(child);
     const [code, signal] = await once(child, "exit");
-    await ended(pid);
-    await ended(grandchild);
+    await Promise.all([ended(pid), ended(grandchild)]);
     return { code, signal, stdout };
   }
 

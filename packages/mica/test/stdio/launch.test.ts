@@ -9,7 +9,7 @@ beforeAll(() => {
   before = traces();
 });
 afterEach(closeAll);
-afterAll(() => vi.waitFor(() => expect(traces()).toEqual(before)), 10_000);
+afterAll(() => vi.waitFor(() => expect(traces()).toEqual(before), 10_000));
 
 const PROGRESS = { _meta: { progressToken: 1 } };
 const collect = () => {

@@ -74,10 +74,16 @@ export function runs(pid: unknown): boolean {
   }
 }
 
+/** Resolves when a process has ended; ends it itself, and throws, where that takes too long. */
 export async function ended(pid: unknown): Promise<void> {
-  await vi.waitFor(() => {
-    if (runs(pid)) throw new Error(`process ${pid} still runs`);
-  }, 10_000);
+  try {
+    await vi.waitFor(() => {
+      if (runs(pid)) throw new Error(`process ${pid} still runs`);
+    }, 10_000);
+  } catch (error) {
+    process.kill(pid as number, "SIGKILL");
+    throw error;
+  }
 }
 
 /** What a transport may leave behind in this process. */

@@ -15,11 +15,10 @@ afterAll(() => serving.remove());
 const started = new Set<ChildProcessWithoutNullStreams>();
 afterEach(() => {
   // Every test ends by seeing its process end.
-  for (const child of started) {
-    expect(child.exitCode ?? child.signalCode).not.toBeNull();
-    child.kill("SIGKILL");
-  }
+  const running = [...started].filter(({ exitCode, signalCode }) => exitCode === null && signalCode === null);
+  for (const child of running) child.kill("SIGKILL");
   started.clear();
+  expect(running).toEqual([]);
 });
 
 function start(options: object = {}) {

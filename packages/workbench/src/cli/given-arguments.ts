@@ -14,11 +14,11 @@ import { optionError } from "./options.js";
 export async function readGivenArguments(
   pairs: readonly Pair[],
   args: string | undefined,
-  stdin: Readable,
+  streams: { readonly stdin: Readable },
   signal: AbortSignal,
 ): Promise<GivenArguments> {
   if (args === undefined) return { pairs };
-  const { json, from } = await source(args, stdin, signal);
+  const { json, from } = await source(args, streams, signal);
   let value: unknown;
   try {
     value = JSON.parse(json);
@@ -31,10 +31,11 @@ export async function readGivenArguments(
 
 async function source(
   args: string,
-  stdin: Readable,
+  streams: { readonly stdin: Readable },
   signal: AbortSignal,
 ): Promise<{ json: string; from: string }> {
-  if (args === "-") return { json: withoutMark(await readAll(stdin, signal)), from: " on standard input" };
+  if (args === "-")
+    return { json: withoutMark(await readAll(streams.stdin, signal)), from: " on standard input" };
   if (!args.startsWith("@")) return { json: args, from: "" };
   const path = args.slice(1);
   try {

@@ -1,6 +1,6 @@
 /** What the verbs that list have in common. */
 import type { ListOutcome } from "mica-mcp/client";
-import { firstLine } from "../engine/arguments.js";
+import { firstLine } from "../engine/first-line.js";
 import { visibleLine } from "./terminal.js";
 import type { VerbWarning } from "./verb.js";
 

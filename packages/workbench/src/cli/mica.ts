@@ -13,7 +13,15 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
   });
 }
 
-const { stdin, stdout, stderr, env } = process;
-const exitCode = await run(process.argv.slice(2), { stdin, stdout, stderr, env }, interruption.signal);
+// Made when it is read, because making a stream of it takes time.
+const streams = {
+  get stdin() {
+    return process.stdin;
+  },
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+};
+const exitCode = await run(process.argv.slice(2), streams, interruption.signal);
 // Everything is written and the server is gone: an open standard input must not keep the command.
 process.exit(exitCode);

@@ -3,7 +3,6 @@ import type { Readable } from "node:stream";
 import type { Client } from "mica-mcp/client";
 import { asksForJson, type CommandLine, readCommandLine } from "./command-line.js";
 import { EXIT, type Failure, failureOf } from "./exit.js";
-import { readGivenArguments } from "./given-arguments.js";
 import { createScreen, OutputClosed, type Screen } from "./screen.js";
 import { safeJson, visible } from "./terminal.js";
 import type { OpenServer, VerbWarning } from "./verb.js";
@@ -82,7 +81,10 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       operands,
       options,
       screen,
-      givenArguments: () => readGivenArguments(pairs, options.args, streams.stdin, signal),
+      async givenArguments() {
+        const { readGivenArguments } = await import("./given-arguments.js");
+        return readGivenArguments(pairs, options.args, streams, signal);
+      },
       open: () => {
         opened ??= open();
         return opened;

@@ -1,5 +1,5 @@
 /** Standard output and standard error, each knowing whether somebody is watching. */
-import { OutputError } from "../engine/binary.js";
+import { OutputError } from "../engine/output-error.js";
 import { type Paint, paint } from "./paint.js";
 import { visible } from "./terminal.js";
 

@@ -1,6 +1,7 @@
 /** Binary content: decoded strictly, named safely, saved without overwriting anything. */
 import { access, constants, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { OutputError } from "./output-error.js";
 import { UsageError } from "./usage-error.js";
 
 /** Bytes of base64 (RFC 4648, section 4), or undefined where it is something else. */
@@ -53,11 +54,6 @@ export function safeFileName(name: string, mimeType: string | undefined): string
   if (/\.[A-Za-z0-9]{1,8}$/.test(plain)) return plain;
   const essence = (mimeType ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
   return `${plain}.${EXTENSIONS.get(essence) ?? (essence.startsWith("text/") ? "txt" : "bin")}`;
-}
-
-/** Output that could not be written; what produced it has happened all the same. */
-export class OutputError extends Error {
-  override readonly name = "OutputError";
 }
 
 /**

@@ -7,9 +7,9 @@ import {
   type LeftOut,
   McpError,
 } from "mica-mcp/client";
-import { type GivenArguments, typeArguments, typePromptArguments } from "./arguments.js";
+import { type Arguments, type GivenArguments, typeArguments, typePromptArguments } from "./arguments.js";
 import { suggestion } from "./closest.js";
-import { UsageError } from "./usage-error.js";
+import { asUsageError, UsageError } from "./usage-error.js";
 
 /**
  * Types the arguments by the tool's schema, then calls it. Arguments that were given whole are sent as they are,
@@ -23,11 +23,12 @@ export async function callTool(
   given: GivenArguments,
   options: CallOptions,
 ): Promise<CallToolResult> {
-  if (given.base !== undefined && given.pairs.length === 0) return client.callTool(name, given.base, options);
+  const call = (args: Arguments) => client.callTool(name, args, options).catch(rethrow);
+  if (given.base !== undefined && given.pairs.length === 0) return call(given.base);
   const { tools, leftOut } = await client.listTools(options);
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) throw unknown("tool", name, tools, leftOut);
-  return client.callTool(name, typeArguments(name, tool.inputSchema, given), options);
+  return call(typeArguments(name, tool.inputSchema, given));
 }
 
 /** The same for a prompt, whose arguments are all text. */
@@ -37,13 +38,16 @@ export async function getPrompt(
   given: GivenArguments,
   options: CallOptions,
 ): Promise<GetPromptResult> {
-  if (given.base !== undefined && given.pairs.length === 0) {
-    return client.getPrompt(name, given.base as Record<string, string>, options);
-  }
+  const get = (args: Record<string, string>) => client.getPrompt(name, args, options).catch(rethrow);
+  if (given.base !== undefined && given.pairs.length === 0) return get(given.base as Record<string, string>);
   const { prompts, leftOut } = await client.listPrompts(options);
   const prompt = prompts.find((one) => one.name === name);
   if (prompt === undefined) throw unknown("prompt", name, prompts, leftOut);
-  return client.getPrompt(name, typePromptArguments(prompt, given), options);
+  return get(typePromptArguments(prompt, given));
+}
+
+function rethrow(error: unknown): never {
+  throw asUsageError(error);
 }
 
 function unknown(

@@ -8,7 +8,7 @@ import {
 } from "mica-mcp/client";
 import { NAME, VERSION } from "../version.js";
 import type { Target } from "./target.js";
-import { UsageError } from "./usage-error.js";
+import { asUsageError } from "./usage-error.js";
 
 /** What a client warns of, and one thing that only a target can do. */
 export interface Warning {
@@ -53,10 +53,7 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
     });
     return { client, discoverMs: performance.now() - startedAt };
   } catch (error) {
-    // Misuse of the client is what was typed: a header that the protocol sets itself, for example.
-    if (error instanceof TypeError)
-      throw new UsageError(error.message, [{ path: "target", message: error.message }]);
-    throw error;
+    throw asUsageError(error);
   }
 }
 

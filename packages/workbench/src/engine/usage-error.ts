@@ -18,7 +18,13 @@ export class UsageError extends Error {
   }
 }
 
-/** `path: message` for each problem, one a line. */
-export function usageError(problems: readonly UsageProblem[]): UsageError {
-  return new UsageError(problems.map(({ path, message }) => `${path}: ${message}`).join("\n"), problems);
+/**
+ * Misuse of the client that is what somebody typed, as a failure of theirs: its messages begin with the name of
+ * what is wrong. Any other error stays what it is.
+ */
+export function asUsageError(error: unknown): unknown {
+  const path = error instanceof TypeError ? /^([\w.[\]-]+): /.exec(error.message)?.[1] : undefined;
+  if (path === undefined) return error;
+  const { message } = error as TypeError;
+  return new UsageError(message, [{ path, message }]);
 }

@@ -1,5 +1,5 @@
 /** Every exit code, each caused for real, and what is said on the way out. */
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -123,6 +123,10 @@ describe("2", () => {
     [
       ["prompt", "prepare_week", ...fixture()],
       "mica: focus: missing; expected a string (What matters most.)\n",
+    ],
+    [
+      ["prompt", "prepare_week", "--args", '{"focus":5}', ...fixture()],
+      "mica: args.focus: expected a string, got 5\n",
     ],
     [["tools", "http://127.0.0.1:1/", "--header", "Host: x"], "the protocol sets this header itself\n"],
     [
@@ -296,14 +300,13 @@ describe("130 and its kin", () => {
   });
 
   it("interrupts also while standard input is awaited", async () => {
-    const { spawn } = await import("node:child_process");
     const child = spawn(process.execPath, [built.path, "call", "open_incident", "--args", "-", ...fixture()]);
-    const code = await new Promise((resolve) => {
-      child.on("close", resolve);
-      // It is listening to signals by the time it has something to say.
-      setTimeout(() => child.kill("SIGINT"), 500);
-    });
-    expect(code).toBe(130);
+    const ended = new Promise((resolve) => child.on("close", resolve));
+    child.stdin.on("error", () => {});
+    // More than a pipe holds: when all of it is gone, somebody reads.
+    await new Promise((resolve) => child.stdin.write(" ".repeat(1_000_000), resolve));
+    child.kill("SIGINT");
+    expect(await ended).toBe(130);
   });
 });
 

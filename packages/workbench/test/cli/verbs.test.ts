@@ -395,6 +395,30 @@ describe("a server that misbehaves a little", () => {
     expect(stderr).toContain("mica: The server does not list resource templates: ");
   });
 
+  it("has the rest of its tools listed where some are invalid, and those named", async () => {
+    const { code, stdout, stderr } = await mica(["tools", `${http.origin}/odd`, "--json"]);
+    expect(code).toBe(0);
+    const { result, warnings } = JSON.parse(stdout);
+    expect(result.tools).toHaveLength(1);
+    expect(result.leftOut).toMatchObject([{ name: "scored" }, { name: "shape\x1bless" }]);
+    expect(warnings).toMatchObject([{ code: "entry_left_out" }, { code: "entry_left_out" }]);
+    expect(stderr).toMatch(/^mica: The tool "scored" was left out of tools\/list: .*\nmica: The tool "shape/);
+    expect(stderr).not.toMatch(STEERING);
+    const called = await mica(["call", `${http.origin}/odd`, "scored", "score=1"]);
+    expect(called.code).toBe(4);
+    expect(called.stderr).toContain('mica: The server\'s definition of the tool "scored" is invalid: ');
+  });
+
+  it("has what it listed shown where its list never ends, and is warned of", async () => {
+    const { code, stdout, stderr } = await mica(["tools", `${http.origin}/endless`, "--json"]);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      result: { complete: false },
+      warnings: [{ code: "list_cut" }],
+    });
+    expect(stderr).toMatch(/^mica: tools\/list was cut after /);
+  });
+
   it("may offer nothing", async () => {
     expect(await output("probe", ...fixture("--bare"))).toMatch(
       /capabilities {2}none\n {2}offers {8}nothing to list\n/,

@@ -3,14 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  decodeBase64,
-  OutputError,
-  prepareDirectory,
-  safeFileName,
-  save,
-  sizeText,
-} from "../../src/engine/binary.js";
+import { decodeBase64, prepareDirectory, safeFileName, save, sizeText } from "../../src/engine/binary.js";
+import { OutputError } from "../../src/engine/output-error.js";
 import { UsageError } from "../../src/engine/usage-error.js";
 
 describe("base64", () => {

@@ -21,7 +21,11 @@ export async function load({ port, path = "/mcp", headers, body, connections, ms
   const began = performance.now();
   const deadline = began + ms;
   await Promise.all(Array.from({ length: connections }, () => drive(port, bytes, deadline, latencies)));
-  return { requests: latencies.length, seconds: (performance.now() - began) / 1000, latencies: Float64Array.from(latencies).sort() };
+  return {
+    requests: latencies.length,
+    seconds: (performance.now() - began) / 1000,
+    latencies: Float64Array.from(latencies).sort(),
+  };
 }
 
 function drive(port, bytes, deadline, latencies) {

@@ -19,7 +19,11 @@ export function answerOf({ text, times = 1, loud = false }) {
   return (loud ? text.toUpperCase() : text).repeat(times);
 }
 
-export function request(id, method = "tools/call", params = { name: "echo", arguments: { text: "hello", times: 2, loud: true } }) {
+export function request(
+  id,
+  method = "tools/call",
+  params = { name: "echo", arguments: { text: "hello", times: 2, loud: true } },
+) {
   return {
     jsonrpc: "2.0",
     id,

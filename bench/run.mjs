@@ -10,11 +10,17 @@ import { parseArgs } from "node:util";
 import { printTable } from "./table.mjs";
 
 const { values } = parseArgs({
-  options: { only: { type: "string" }, quick: { type: "boolean" }, json: { type: "boolean" }, help: { type: "boolean" } },
+  options: {
+    only: { type: "string" },
+    quick: { type: "boolean" },
+    json: { type: "boolean" },
+    help: { type: "boolean" },
+  },
 });
 const areas = {
   "cold-start": () => import("./areas/cold-start.mjs"),
   http: () => import("./areas/http.mjs"),
+  state: () => import("./areas/state.mjs"),
 };
 
 if (values.help) {
@@ -22,7 +28,9 @@ if (values.help) {
   process.exit(0);
 }
 if (values.only !== undefined && areas[values.only] === undefined) {
-  console.error(`bench: unknown area ${JSON.stringify(values.only)}; expected ${Object.keys(areas).join(", ")}`);
+  console.error(
+    `bench: unknown area ${JSON.stringify(values.only)}; expected ${Object.keys(areas).join(", ")}`,
+  );
   process.exit(2);
 }
 

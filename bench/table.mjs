@@ -24,10 +24,19 @@ export function printTable(title, rows) {
     row.unit,
     row.ratio === undefined ? "" : row.ratio,
   ]);
-  const widths = header.map((name, column) => Math.max(name.length, ...lines.map((line) => String(line[column]).length)));
+  const widths = header.map((name, column) =>
+    Math.max(name.length, ...lines.map((line) => String(line[column]).length)),
+  );
   console.log(`\n${title}`);
   for (const line of [header, ...lines]) {
-    console.log(line.map((cell, column) => (column === 2 ? String(cell).padStart(widths[2]) : String(cell).padEnd(widths[column]))).join("  ").trimEnd());
+    console.log(
+      line
+        .map((cell, column) =>
+          column === 2 ? String(cell).padStart(widths[2]) : String(cell).padEnd(widths[column]),
+        )
+        .join("  ")
+        .trimEnd(),
+    );
   }
 }
 

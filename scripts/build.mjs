@@ -14,7 +14,11 @@ const require = createRequire(import.meta.url);
 
 /** What is built: the entries of a package, and what it takes from elsewhere at run time. */
 const packages = [
-  { folder: "packages/mica", entries: ["index", "client", "stdio", "http", "fetch", "testing"], from: "src/entry" },
+  {
+    folder: "packages/mica",
+    entries: ["index", "client", "stdio", "http", "fetch", "testing"],
+    from: "src/entry",
+  },
   { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },
   { folder: "servers/incidents", entries: ["incidents-mcp", "index"], from: "src" },
   { folder: "servers/calendar", entries: ["calendar-mcp", "index"], from: "src" },
@@ -44,7 +48,8 @@ export async function buildAll({ types = true } = {}) {
       tsconfigRaw: {},
     });
     if (types) declare(base, fresh);
-    else if (existsSync(join(base, "dist", "types"))) cpSync(join(base, "dist", "types"), join(base, fresh, "types"), { recursive: true });
+    else if (existsSync(join(base, "dist", "types")))
+      cpSync(join(base, "dist", "types"), join(base, fresh, "types"), { recursive: true });
     rmSync(join(base, "dist"), { recursive: true, force: true });
     renameSync(join(base, fresh), join(base, "dist"));
   }
@@ -54,8 +59,15 @@ function declare(base, folder) {
   const tsc = join(dirname(require.resolve("typescript/package.json")), "bin", "tsc");
   const config = join(base, "tsconfig.build.json");
   if (!existsSync(config)) return;
-  const { status } = spawnSync(process.execPath, [tsc, "-p", config, "--outDir", join(base, folder, "types")], { stdio: "inherit", cwd: root });
-  if (status !== 0) throw new Error(`declarations of ${JSON.parse(readFileSync(join(base, "package.json"), "utf8")).name} failed`);
+  const { status } = spawnSync(
+    process.execPath,
+    [tsc, "-p", config, "--outDir", join(base, folder, "types")],
+    { stdio: "inherit", cwd: root },
+  );
+  if (status !== 0)
+    throw new Error(
+      `declarations of ${JSON.parse(readFileSync(join(base, "package.json"), "utf8")).name} failed`,
+    );
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -3,20 +3,37 @@
  * hold, the README's server and client work as printed, and the commands start.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
-const folders = ["packages/mica", "packages/workbench", ...readdirSync(join(root, "servers")).map((name) => `servers/${name}`)];
+const folders = [
+  "packages/mica",
+  "packages/workbench",
+  ...readdirSync(join(root, "servers")).map((name) => `servers/${name}`),
+];
 const work = mkdtempSync(join(tmpdir(), "mica-packages-"));
 
 try {
   const tarballs = folders.map((folder) => {
-    const packed = JSON.parse(run("npm", ["pack", "--json", "--pack-destination", work], join(root, folder)).stdout);
+    const packed = JSON.parse(
+      run("npm", ["pack", "--json", "--pack-destination", work], join(root, folder)).stdout,
+    );
     const { filename, files } = Array.isArray(packed) ? packed[0] : Object.values(packed)[0];
-    const stray = files.map(({ path }) => path).filter((path) => !/^(dist\/|package\.json$|README\.md$|LICENSE$)/.test(path));
+    const stray = files
+      .map(({ path }) => path)
+      .filter((path) => !/^(dist\/|package\.json$|README\.md$|LICENSE$)/.test(path));
     if (stray.length > 0) throw new Error(`${folder} would publish ${stray.join(", ")}`);
     return join(work, filename);
   });
@@ -35,14 +52,17 @@ try {
   checkTypes(sdk);
   const alone = project("alone", [tarballs[0]]);
   const { packages, bytes } = weigh(join(alone, "node_modules"));
-  if (packages > 4 || bytes > 2_000_000) throw new Error(`mica-mcp installs ${packages} packages and ${bytes} bytes`);
+  if (packages > 4 || bytes > 2_000_000)
+    throw new Error(`mica-mcp installs ${packages} packages and ${bytes} bytes`);
 
   const commands = project("commands", tarballs);
   for (const name of readdirSync(join(commands, "node_modules", ".bin"))) {
     if (!["mica", "incidents-mcp", "calendar-mcp"].includes(name)) continue;
     run(process.execPath, [join(commands, "node_modules", ".bin", name), "--help"], commands);
   }
-  console.log(`packages: ${folders.length} packed and used; mica-mcp installs ${packages} packages, ${(bytes / 1000).toFixed(0)} kB`);
+  console.log(
+    `packages: ${folders.length} packed and used; mica-mcp installs ${packages} packages, ${(bytes / 1000).toFixed(0)} kB`,
+  );
 } finally {
   rmSync(work, { recursive: true, force: true });
 }
@@ -58,7 +78,9 @@ function project(name, packages) {
 /** The code blocks of the README that name a file. */
 function readmeExamples() {
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  const blocks = [...readme.matchAll(/\(`([a-z]+\.mjs)`\):\n\n```ts\n([\s\S]*?)```/g)].map(([, name, code]) => [name, code]);
+  const blocks = [...readme.matchAll(/\(`([a-z]+\.mjs)`\):\n\n```ts\n([\s\S]*?)```/g)].map(
+    ([, name, code]) => [name, code],
+  );
   if (blocks.length < 2) throw new Error("README.md no longer shows server.mjs and client.mjs");
   return blocks;
 }
@@ -66,12 +88,32 @@ function readmeExamples() {
 /** Type-checks the README's examples against the published declarations, as strictly as can be. */
 function checkTypes(folder) {
   mkdirSync(join(folder, "types"));
-  for (const [name, code] of readmeExamples()) writeFileSync(join(folder, "types", name.replace(".mjs", ".mts")), code);
-  cpSync(join(root, "node_modules/@types/node"), join(folder, "node_modules/@types/node"), { recursive: true });
-  cpSync(join(root, "node_modules/undici-types"), join(folder, "node_modules/undici-types"), { recursive: true });
+  for (const [name, code] of readmeExamples())
+    writeFileSync(join(folder, "types", name.replace(".mjs", ".mts")), code);
+  cpSync(join(root, "node_modules/@types/node"), join(folder, "node_modules/@types/node"), {
+    recursive: true,
+  });
+  cpSync(join(root, "node_modules/undici-types"), join(folder, "node_modules/undici-types"), {
+    recursive: true,
+  });
   const tsc = join(root, "node_modules/typescript/bin/tsc");
-  const flags = ["--noEmit", "--strict", "--module", "nodenext", "--target", "es2022", "--types", "node", "--skipLibCheck", "false"];
-  run(process.execPath, [tsc, ...flags, ...readdirSync(join(folder, "types")).map((name) => `types/${name}`)], folder);
+  const flags = [
+    "--noEmit",
+    "--strict",
+    "--module",
+    "nodenext",
+    "--target",
+    "es2022",
+    "--types",
+    "node",
+    "--skipLibCheck",
+    "false",
+  ];
+  run(
+    process.execPath,
+    [tsc, ...flags, ...readdirSync(join(folder, "types")).map((name) => `types/${name}`)],
+    folder,
+  );
 }
 
 function weigh(folder) {
@@ -83,7 +125,8 @@ function weigh(folder) {
       if (entry.isDirectory()) visit(inner);
       else {
         bytes += statSync(inner).size;
-        if (entry.name === "package.json" && /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(inner)) packages++;
+        if (entry.name === "package.json" && /node_modules\/(@[^/]+\/)?[^/]+\/package\.json$/.test(inner))
+          packages++;
       }
     }
   };
@@ -94,5 +137,7 @@ function weigh(folder) {
 function run(command, args, cwd) {
   const result = spawnSync(command, args, { cwd, encoding: "utf8", maxBuffer: 1 << 26 });
   if (result.status === 0) return result;
-  throw new Error(`${command} ${args.join(" ")} failed with status ${result.status}\n${result.stdout}${result.stderr}`);
+  throw new Error(
+    `${command} ${args.join(" ")} failed with status ${result.status}\n${result.stdout}${result.stderr}`,
+  );
 }

@@ -7,10 +7,19 @@ import { fileURLToPath } from "node:url";
 const folder = join(dirname(fileURLToPath(import.meta.url)), "..", "node_modules", ".cache", "node24");
 
 export function node24() {
-  const binary = join(folder, "node_modules", "node", "bin", process.platform === "win32" ? "node.exe" : "node");
+  const binary = join(
+    folder,
+    "node_modules",
+    "node",
+    "bin",
+    process.platform === "win32" ? "node.exe" : "node",
+  );
   if (existsSync(binary)) return binary;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, allowScripts: { node: true } }));
+  writeFileSync(
+    join(folder, "package.json"),
+    JSON.stringify({ private: true, allowScripts: { node: true } }),
+  );
   const { status } = spawnSync("npm", ["install", "node@24", "--no-audit", "--no-fund", "--loglevel=error"], {
     cwd: folder,
     stdio: ["ignore", 2, 2],

@@ -14,7 +14,10 @@ const cache = join(root, "node_modules", ".cache", "mica");
 const [major] = process.versions.node.split(".");
 if (Number(major) < 20) fail(`Mica needs Node 20 or newer; this is ${process.versions.node}`);
 
-const lock = createHash("sha256").update(readFileSync(join(root, "package-lock.json"))).update(process.version).digest("hex");
+const lock = createHash("sha256")
+  .update(readFileSync(join(root, "package-lock.json")))
+  .update(process.version)
+  .digest("hex");
 if (read("installed") !== lock) {
   say("Installing packages. The SQLite addon may be compiled, which takes about a minute the first time.");
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
@@ -31,7 +34,9 @@ if (read("built") !== sources) {
 function fingerprint(folders) {
   const hash = createHash("sha256").update(lock);
   const visit = (folder) => {
-    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    for (const entry of readdirSync(folder, { withFileTypes: true }).sort((a, b) =>
+      a.name < b.name ? -1 : 1,
+    )) {
       if (/^(node_modules|test|dist(\..*)?)$/.test(entry.name)) continue;
       const path = join(folder, entry.name);
       if (entry.isDirectory()) visit(path);
@@ -52,7 +57,8 @@ function run(command, args) {
     stdio: ["ignore", 2, 2],
     shell: process.platform === "win32",
   });
-  if (status !== 0) fail(`${command} ${args.join(" ")} failed${error ? `: ${error.message}` : ` with status ${status}`}`);
+  if (status !== 0)
+    fail(`${command} ${args.join(" ")} failed${error ? `: ${error.message}` : ` with status ${status}`}`);
 }
 
 function read(name) {

@@ -6,5 +6,8 @@ import { node24 } from "./node24.mjs";
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const vitest = join(root, "node_modules", "vitest", "vitest.mjs");
-const { status } = spawnSync(node24(), [vitest, "run", "packages/mica", "packages/workbench"], { cwd: root, stdio: "inherit" });
+const { status } = spawnSync(node24(), [vitest, "run", "packages/mica", "packages/workbench"], {
+  cwd: root,
+  stdio: "inherit",
+});
 process.exit(status ?? 1);

@@ -9,7 +9,11 @@ import { median, spread } from "../table.mjs";
 export const title = "tools/call over HTTP, 16 connections (JSON answer)";
 
 const FLOOR = "raw node:http";
-const contenders = { [FLOOR]: "http-raw", mica: "http-mica", "official server 2.4, best case": "http-official" };
+const contenders = {
+  [FLOOR]: "http-raw",
+  mica: "http-mica",
+  "official server 2.4, best case": "http-official",
+};
 
 export async function run({ quick }) {
   const rounds = quick ? 3 : 7;
@@ -31,7 +35,9 @@ export async function run({ quick }) {
 }
 
 async function start(file) {
-  const child = fork(fileURLToPath(new URL(`../contenders/${file}.mjs`, import.meta.url)), { stdio: "inherit" });
+  const child = fork(fileURLToPath(new URL(`../contenders/${file}.mjs`, import.meta.url)), {
+    stdio: "inherit",
+  });
   const [{ port }] = await once(child, "message");
   return { child, port };
 }
@@ -45,7 +51,13 @@ async function usage({ child }) {
 async function measure(server, ms) {
   const before = await usage(server);
   const body = JSON.stringify(request(1));
-  const { requests, seconds, latencies } = await load({ port: server.port, headers: HEADERS, body, connections: 16, ms });
+  const { requests, seconds, latencies } = await load({
+    port: server.port,
+    headers: HEADERS,
+    body,
+    connections: 16,
+    ms,
+  });
   const cpu = ((await usage(server)) - before) / requests;
   return { rate: requests / seconds, cpu, p99: latencies[Math.floor(latencies.length * 0.99)] };
 }
@@ -54,7 +66,14 @@ function rowsOf(contender, samples, floor) {
   const row = (unit, key) => {
     const values = samples.map((sample) => sample[key]);
     const ratio = median(values) / median(floor.map((sample) => sample[key]));
-    return { case: key, contender, value: median(values), spread: spread(values), unit, ratio: ratio.toFixed(2) };
+    return {
+      case: key,
+      contender,
+      value: median(values),
+      spread: spread(values),
+      unit,
+      ratio: ratio.toFixed(2),
+    };
   };
   return [row("requests/s", "rate"), row("µs CPU/request", "cpu"), row("ms p99", "p99")];
 }

@@ -10,7 +10,10 @@ const server = createServer((request, response) => {
     const { id, params } = JSON.parse(Buffer.concat(chunks).toString("utf8"));
     const result = { resultType: "complete", content: [{ type: "text", text: answerOf(params.arguments) }] };
     const body = JSON.stringify({ jsonrpc: "2.0", id, result });
-    response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    });
     response.end(body);
   });
 });

@@ -1,11 +1,12 @@
 /** One request of an initialize-era client as one or more modern exchanges, up to a result that the client can read. */
+
+import type { LegacyLimits } from "../legacy-options.js";
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import { isErrorResponse } from "../protocol/jsonrpc.js";
 import type { JSONRPCRequest, LoggingLevel, Result } from "../protocol/types.js";
 import type { RequestHandler } from "../transport.js";
 import type { Asking } from "./asking.js";
 import { askRound } from "./input.js";
-import type { LegacyLimits } from "./limits.js";
 import type { OpenRequest } from "./open-request.js";
 import { type ClientTraits, modernParams } from "./requests.js";
 import { resultFor } from "./results.js";

@@ -2,6 +2,8 @@
  * One session with an initialize-era client (2025-11-25, basic/lifecycle): what a connection remembered before every
  * request said it again. Requests come in as messages and leave as modern exchanges; answers take the way back.
  */
+
+import type { LegacyLimits } from "../legacy-options.js";
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import { isNotification, isRequest, resultResponse } from "../protocol/jsonrpc.js";
 import { LOGGING_LEVELS } from "../protocol/meta.js";
@@ -19,7 +21,6 @@ import { type Changes, followChanges } from "./changes.js";
 import { exchange } from "./exchange.js";
 import { type Handshake, shakeHands } from "./handshake.js";
 import { describe, trackInFlight } from "./in-flight.js";
-import type { LegacyLimits } from "./limits.js";
 import type { Channel, OpenRequest } from "./open-request.js";
 import { DEFAULT_LOG_LEVEL, modernParams, UNKNOWN_CLIENT } from "./requests.js";
 import { RESOURCE_NOT_FOUND } from "./results.js";

@@ -1,4 +1,6 @@
 /** The message loop of a server on lines: requests in, notifications and responses out. It owns no stream. */
+
+import type { LegacyLimits } from "../legacy-options.js";
 import { ErrorCode } from "../protocol/errors.js";
 import {
   DecodeError,
@@ -19,6 +21,7 @@ import type {
   RequestId,
 } from "../protocol/types.js";
 import type { RequestHandler } from "../transport.js";
+import { earlierClient } from "./earlier-client.js";
 import type { LineProblem } from "./lines.js";
 import { describe, type OpenExchange, openExchange } from "./open-exchange.js";
 import type { Outbox } from "./outbox.js";
@@ -27,6 +30,8 @@ import { idOfOverlong } from "./overlong.js";
 export interface AnsweringOptions {
   /** Requests being worked on at once. */
   readonly maxInFlight: number;
+  /** How clients of the initialize era are served; undefined where they are refused. */
+  readonly legacy?: LegacyLimits | undefined;
   /** Told, in one sentence, of what is ignored or went wrong without an answer of its own. */
   readonly onProblem: (text: string) => void;
 }
@@ -38,6 +43,8 @@ export interface Answering {
   refuse(problem: LineProblem): void;
   /** Resolves when no handler runs any more. */
   idle(): Promise<void>;
+  /** The client has said its last word, so it can answer no question. */
+  hangUp(): void;
   /** Ends the subscriptions that were opened here, and no others. */
   endSubscriptions(): void;
   /** The client is gone: aborts everything and answers nothing. */
@@ -55,6 +62,7 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
   // Handlers at work: those of cancelled requests too, until they return.
   let running = 0;
   const whenIdle = new Set<() => void>();
+  const earlier = options.legacy && earlierClient(handler, outbox, options.legacy, onProblem);
 
   function receive(line: string): void {
     let message: JSONRPCMessage;
@@ -62,12 +70,19 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
       message = decodeMessage(line);
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
-      send(errorResponse(error.id, error.toErrorObject()));
+      const batch = earlier?.hasBegun ? readBatch(line) : undefined;
+      if (batch !== undefined) earlier?.receiveBatch(batch);
+      else send(errorResponse(error.id, error.toErrorObject()));
       return;
     }
-    if (isRequest(message)) serve(message);
-    else if (!isNotification(message)) onProblem("ignored a response: clients send none in this revision");
-    else if (message.method === "notifications/cancelled") cancel(message);
+    if (isRequest(message)) {
+      if (earlier?.sends(message)) earlier.receive(message);
+      else serve(message);
+    } else if (isNotification(message)) {
+      if (message.method === "notifications/cancelled" && cancel(message)) return;
+      if (earlier?.hasBegun) earlier.receive(message);
+    } else if (earlier?.hasBegun) earlier.receive(message);
+    else onProblem("ignored a response: clients send none in this revision");
   }
 
   function refuse(problem: LineProblem): void {
@@ -134,12 +149,13 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
   }
 
   /** "Invalid cancellation notifications SHOULD be ignored" (patterns/cancellation, Error Handling). */
-  function cancel({ params }: JSONRPCNotification): void {
+  function cancel({ params }: JSONRPCNotification): boolean {
     const id = params?.["requestId"];
     const exchange = isRequestId(id) ? open.get(id) : undefined;
-    if (!exchange) return;
+    if (!exchange) return false;
     const reason = params?.["reason"];
     drop(exchange, `The client cancelled the request${typeof reason === "string" ? `: ${reason}` : ""}`);
+    return true;
   }
 
   function drop(exchange: OpenExchange, why: string): void {
@@ -151,7 +167,11 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
   return {
     receive,
     refuse,
-    idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.add(resolve))),
+    async idle() {
+      if (running > 0) await new Promise<void>((resolve) => whenIdle.add(resolve));
+      await earlier?.idle();
+    },
+    hangUp: () => earlier?.hangUp(),
     endSubscriptions() {
       for (const exchange of open.values()) {
         if (exchange.request.method !== LISTEN) continue;
@@ -167,6 +187,7 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
     },
     abandon() {
       for (const exchange of open.values()) drop(exchange, "The client is gone");
+      earlier?.abandon();
     },
     giveUp() {
       for (const exchange of open.values()) {
@@ -174,6 +195,7 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
         const why = "Internal error: the server shut down before the request was done";
         refuseWith(exchange.request.id, ErrorCode.InternalError, why);
       }
+      earlier?.giveUp();
     },
   };
 }
@@ -182,4 +204,14 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
 function torndown(id: RequestId): JSONRPCNotification {
   const params = { _meta: { [MetaKey.subscriptionId]: id }, requestId: id };
   return { jsonrpc: "2.0", method: "notifications/cancelled", params };
+}
+
+/** The members of an array, which one earlier revision takes as several messages; undefined for any other line. */
+function readBatch(line: string): readonly unknown[] | undefined {
+  try {
+    const value: unknown = JSON.parse(line);
+    return Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,6 @@
 /** The server side of stdio: one handler, served on this process's standard streams until they end. */
 import type { Readable, Writable } from "node:stream";
+import { type LegacyStdioOptions, readLegacy } from "../legacy-options.js";
 import type { RequestHandler } from "../transport.js";
 import { answerLines } from "./answering.js";
 import { within } from "./deadline.js";
@@ -28,6 +29,11 @@ export interface ServeStdioOptions
    * Default: false.
    */
   readonly shared?: boolean;
+  /**
+   * Whether clients of earlier revisions, which begin with `initialize`, are served as well: `"serve"`, `"reject"`
+   * (they are told the revisions of the server), or the limits to serve them within. Default: `"serve"`.
+   */
+  readonly legacy?: LegacyStdioOptions;
   /** Told, in one sentence, of what is ignored. Default: a line on stderr. */
   readonly onProblem?: (text: string) => void;
 }
@@ -55,6 +61,7 @@ let ownChannelTaken = false;
  */
 export function serveStdio(handler: RequestHandler, options: ServeStdioOptions = {}): StdioService {
   const limits = stdioLimits(options);
+  const legacy = readLegacy(options.legacy, false)?.limits;
   const onProblem = options.onProblem ?? ((text) => stderr().write(`[mica] ${text}\n`));
   const own = options.input === undefined && options.output === undefined;
   if (!own && (options.input === undefined || options.output === undefined)) {
@@ -80,7 +87,7 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
       else input.resume();
     },
   });
-  const answering = answerLines(handler, outbox, { maxInFlight: limits.maxInFlight, onProblem });
+  const answering = answerLines(handler, outbox, { maxInFlight: limits.maxInFlight, legacy, onProblem });
   const lines = createLineReader({
     maxBytes: limits.maxMessageBytes,
     onLine: answering.receive,

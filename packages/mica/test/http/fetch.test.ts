@@ -79,14 +79,17 @@ describe("createFetchHandler", () => {
     expect(cancelled).toHaveBeenCalledOnce();
   });
 
-  it.each([
-    [[Uint8Array.of(0x22, 0xff, 0x22)]],
-    [[Uint8Array.of(0x22, 0xc3)]],
-    [[Uint8Array.of(0x22), new Error("broken off")]],
-  ])("answers 400 for a body that is not UTF-8 or breaks off, and forgets it", async (pieces) => {
-    const handle = createFetchHandler(testHandler(), { maxInFlight: 1 });
+  const whole = Buffer.from(JSON.stringify(call("echo")));
+  it.each<[string, (Uint8Array | Error)[]]>([
+    ["a byte that begins nothing", [Uint8Array.of(0xff), whole]],
+    ["a character that is cut off at the end", [whole, Uint8Array.of(0xc3)]],
+    ["a body that breaks off", [whole, new Error("broken off")]],
+  ])("answers 400 for %s, and forgets it", async (_, pieces) => {
+    const handler = testHandler();
+    const handle = createFetchHandler(handler, { maxInFlight: 1 });
     const init = { body: streamOf(pieces), duplex: "half" } as RequestInit;
     expect((await handle(ask(call("echo"), init))).status).toBe(400);
+    expect(handler.served).toEqual([]);
     expect((await handle(ask(call("echo")))).status).toBe(200);
   });
 
@@ -149,6 +152,8 @@ describe("createFetchHandler", () => {
   });
 
   it("writes comments while nothing else happens, and stops with the stream", async () => {
+    const made = vi.spyOn(globalThis, "setInterval");
+    const cleared = vi.spyOn(globalThis, "clearInterval");
     const handler = testHandler();
     const handle = createFetchHandler(handler, { keepAliveMs: 5 });
     const response = await handle(ask(request("subscriptions/listen", { notifications: {} }, "s")));
@@ -158,6 +163,9 @@ describe("createFetchHandler", () => {
       if (text.split(":\n\n").length > 5) handler.endSubscriptions();
     }
     expect(eventsOf(text).at(-1)).toMatchObject({ id: "s", result: { resultType: "complete" } });
+    expect(made).toHaveBeenCalledOnce();
+    expect(cleared).toHaveBeenCalledWith(made.mock.results[0]!.value);
+    vi.restoreAllMocks();
   });
 
   it("gives up a stream whose reader does not read", async () => {

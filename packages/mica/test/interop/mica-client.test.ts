@@ -46,15 +46,23 @@ describe.each(["stdio", "http"])("over %s", (transport) => {
     expect((await rest.listPrompts()).prompts.map(({ name }) => name)).toEqual(["postmortem"]);
     const prompt = await rest.getPrompt("postmortem", { id: "INC-1" });
     expect(prompt.messages[0]?.content).toMatchObject({ text: "Write the postmortem of INC-1." });
-    const completed = await rest.complete({ type: "ref/prompt", name: "postmortem" }, { name: "id", value: "INC-1" });
+    const completed = await rest.complete(
+      { type: "ref/prompt", name: "postmortem" },
+      { name: "id", value: "INC-1" },
+    );
     expect(completed.completion.values).toContain("INC-1");
   });
 
   it("mirrors arguments into headers and answers questions", async () => {
     const { callTool } = await open({ onElicit: async () => ({ action: "accept", content: { yes: true } }) });
-    expect((await callTool("region", { region: "zürich" })).content).toEqual([{ type: "text", text: "zürich" }]);
+    expect((await callTool("region", { region: "zürich" })).content).toEqual([
+      { type: "text", text: "zürich" },
+    ]);
     const [answer] = (await callTool("confirm")).content;
-    expect(JSON.parse((answer as { text: string }).text)).toEqual({ action: "accept", content: { yes: true } });
+    expect(JSON.parse((answer as { text: string }).text)).toEqual({
+      action: "accept",
+      content: { yes: true },
+    });
   });
 
   it("receives progress in order", async () => {

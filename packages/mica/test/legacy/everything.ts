@@ -1,8 +1,8 @@
 /** A server that has one of everything, and a client of an earlier revision that speaks to it in memory. */
 import { onTestFinished } from "vitest";
 import { z } from "zod";
-import { DEFAULT_LEGACY_LIMITS, type LegacyLimits } from "../../src/legacy/limits.js";
 import { createLegacySession, type LegacySession } from "../../src/legacy/session.js";
+import { DEFAULT_LEGACY_LIMITS, type LegacyLimits } from "../../src/legacy-options.js";
 import { audio, content, embedded, image, resourceLink, text } from "../../src/protocol/content.js";
 import { ToolError } from "../../src/protocol/errors.js";
 import { isErrorResponse } from "../../src/protocol/jsonrpc.js";

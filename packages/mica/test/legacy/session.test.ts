@@ -1,7 +1,7 @@
 /** The lifecycle of a session: handshake, ids, cancellation, and its end. */
 import { describe, expect, it } from "vitest";
-import { DEFAULT_LEGACY_LIMITS } from "../../src/legacy/limits.js";
 import { createLegacySession } from "../../src/legacy/session.js";
+import { DEFAULT_LEGACY_LIMITS } from "../../src/legacy-options.js";
 import type { JSONRPCMessage } from "../../src/protocol/types.js";
 import { createServer } from "../../src/server/server.js";
 import type { RequestHandler } from "../../src/transport.js";

@@ -25,7 +25,12 @@ async function send(
   return transport.exchange({ jsonrpc: "2.0", id: nextId++, method, params: { ...params, _meta } });
 }
 
-async function call(server: Server, name: string, params: Record<string, unknown> = {}, ...rest: [Record<string, unknown>?, string?]) {
+async function call(
+  server: Server,
+  name: string,
+  params: Record<string, unknown> = {},
+  ...rest: [Record<string, unknown>?, string?]
+) {
   const response = await send(server, "tools/call", { name, ...params }, ...rest);
   return "result" in response ? (response.result as Record<string, unknown>) : { error: response.error };
 }
@@ -99,17 +104,20 @@ describe("a question", () => {
     ["decline", undefined],
     ["cancel", null],
     ["cancel", { startsAt: 17 }],
-  ])("answered %s with content %j is an ordinary value: content is looked at only on accept", async (action, content) => {
-    const { server } = build();
-    const asked = await ask(server, "create_event", { arguments: { title: "x" } });
-    const done = await call(server, "create_event", {
-      arguments: { title: "x" },
-      inputResponses: { when: { action, content } },
-      requestState: asked.requestState,
-    });
-    expect(done).toMatchObject({ isError: true });
-    expect(textOf(done)).toBe(`Nothing was created (${action}).`);
-  });
+  ])(
+    "answered %s with content %j is an ordinary value: content is looked at only on accept",
+    async (action, content) => {
+      const { server } = build();
+      const asked = await ask(server, "create_event", { arguments: { title: "x" } });
+      const done = await call(server, "create_event", {
+        arguments: { title: "x" },
+        inputResponses: { when: { action, content } },
+        requestState: asked.requestState,
+      });
+      expect(done).toMatchObject({ isError: true });
+      expect(textOf(done)).toBe(`Nothing was created (${action}).`);
+    },
+  );
 
   it.each([
     [{}],
@@ -121,7 +129,11 @@ describe("a question", () => {
   ])("is asked again after %j", async (inputResponses) => {
     const { server, effects } = build();
     const asked = await ask(server, "create_event", { arguments: { title: "x" } });
-    const again = await ask(server, "create_event", { arguments: { title: "x" }, inputResponses, requestState: asked.requestState });
+    const again = await ask(server, "create_event", {
+      arguments: { title: "x" },
+      inputResponses,
+      requestState: asked.requestState,
+    });
     expect(Object.keys(again.inputRequests!)).toEqual(["when"]);
     expect(effects).toEqual([]);
   });
@@ -132,12 +144,16 @@ describe("a question", () => {
       arguments: { title: "x" },
       inputResponses: { when: { action: "accept", content: { startsAt: "soon" } } },
     });
-    expect((again.inputRequests!["when"]!.params as { message: string }).message).toMatch(/does not fit: startsAt: /);
+    expect((again.inputRequests!["when"]!.params as { message: string }).message).toMatch(
+      /does not fit: startsAt: /,
+    );
   });
 
   it("is not asked for ever", async () => {
     const server = createServer({ name: "t", version: "1", state: { keys: KEY, maxRounds: 3 } });
-    server.tool("nag", {}, (_args, ctx) => ctx.elicit("name", { message: "?", schema: z.object({ name: z.string() }) }));
+    server.tool("nag", {}, (_args, ctx) =>
+      ctx.elicit("name", { message: "?", schema: z.object({ name: z.string() }) }),
+    );
     let requestState: string | undefined;
     for (let round = 0; round < 3; round++) {
       const asked = await ask(server, "nag", { inputResponses: {}, ...(requestState && { requestState }) });
@@ -259,8 +275,14 @@ describe("a step", () => {
     };
     const yes = { action: "accept", content: { ok: true } };
     const one = await ask(make(), "order");
-    const two = await ask(make(), "order", { requestState: one.requestState, inputResponses: { first: yes } });
-    const done = await call(make(), "order", { requestState: two.requestState, inputResponses: { second: yes } });
+    const two = await ask(make(), "order", {
+      requestState: one.requestState,
+      inputResponses: { first: yes },
+    });
+    const done = await call(make(), "order", {
+      requestState: two.requestState,
+      inputResponses: { second: yes },
+    });
     expect(textOf(done)).toBe('{"at":"1970-01-01T00:00:00.000Z"}');
     expect(runs.map((run) => run.split(" ")[0])).toEqual(["reserve", "void", "last"]);
     const [reserve, , last] = runs.map((run) => run.split(" ")[1]?.split(":")[0]);
@@ -290,19 +312,22 @@ describe("capabilities", () => {
     ["sample", {}, { sampling: {} }],
     ["sampleTools", { sampling: {} }, { sampling: { tools: {} } }],
     ["roots", {}, { roots: {} }],
-  ] as const)("%s with %j is -32021 naming what is missing", async (kind, capabilities, requiredCapabilities) => {
-    const server = createServer({ name: "t", version: "1" });
-    server.tool("ask", {}, async (_args, ctx) => {
-      expect(ctx.can(kind)).toBe(false);
-      if (kind === "elicit") await ctx.elicit("q", { message: "?", schema: z.object({ a: z.string() }) });
-      if (kind === "elicitUrl") await ctx.elicitUrl("q", { message: "?", url: "https://example.com" });
-      if (kind === "sample") await ctx.sample("q", { messages: [], maxTokens: 1 });
-      if (kind === "sampleTools") await ctx.sample("q", { messages: [], maxTokens: 1, tools: [] });
-      if (kind === "roots") await ctx.roots();
-    });
-    const result = await call(server, "ask", {}, capabilities);
-    expect(result).toMatchObject({ error: { code: -32021, data: { requiredCapabilities } } });
-  });
+  ] as const)(
+    "%s with %j is -32021 naming what is missing",
+    async (kind, capabilities, requiredCapabilities) => {
+      const server = createServer({ name: "t", version: "1" });
+      server.tool("ask", {}, async (_args, ctx) => {
+        expect(ctx.can(kind)).toBe(false);
+        if (kind === "elicit") await ctx.elicit("q", { message: "?", schema: z.object({ a: z.string() }) });
+        if (kind === "elicitUrl") await ctx.elicitUrl("q", { message: "?", url: "https://example.com" });
+        if (kind === "sample") await ctx.sample("q", { messages: [], maxTokens: 1 });
+        if (kind === "sampleTools") await ctx.sample("q", { messages: [], maxTokens: 1, tools: [] });
+        if (kind === "roots") await ctx.roots();
+      });
+      const result = await call(server, "ask", {}, capabilities);
+      expect(result).toMatchObject({ error: { code: -32021, data: { requiredCapabilities } } });
+    },
+  );
 
   it("an empty elicitation capability means forms", async () => {
     const { server } = build();
@@ -347,7 +372,9 @@ describe("requestState", () => {
     const inputResponses = { when: { action: "accept", content: { startsAt: "2026-09-10T08:30:00Z" } } };
     const refused = async (params: Record<string, unknown>, name = "create_event", principal = "alice") => {
       const result = await call(server, name, { arguments: args, inputResponses, ...params }, ALL, principal);
-      expect(result).toMatchObject({ error: { code: -32602, message: expect.stringContaining("requestState") } });
+      expect(result).toMatchObject({
+        error: { code: -32602, message: expect.stringContaining("requestState") },
+      });
     };
     for (let at = 0; at < state.length; at++) {
       const changed = state[at] === "A" ? "B" : "A";
@@ -361,7 +388,13 @@ describe("requestState", () => {
     await refused({ requestState: state, arguments: { title: "Doctor" } });
     await refused({ requestState: state }, "create_event", "bob");
     expect(effects).toEqual([]);
-    const reordered = await call(server, "create_event", { requestState: state, arguments: args, inputResponses }, ALL, "alice");
+    const reordered = await call(
+      server,
+      "create_event",
+      { requestState: state, arguments: args, inputResponses },
+      ALL,
+      "alice",
+    );
     expect(reordered).toMatchObject({ resultType: "complete" });
   });
 
@@ -371,7 +404,10 @@ describe("requestState", () => {
       const { server } = build();
       const asked = await ask(server, "create_event", { arguments: { title: "x" } });
       vi.setSystemTime(Date.now() + 15 * 60_000);
-      const late = await call(server, "create_event", { arguments: { title: "x" }, requestState: asked.requestState });
+      const late = await call(server, "create_event", {
+        arguments: { title: "x" },
+        requestState: asked.requestState,
+      });
       expect(late).toMatchObject({ error: { code: -32602, message: expect.stringContaining("expired") } });
     } finally {
       vi.useRealTimers();
@@ -386,7 +422,9 @@ describe("requestState", () => {
     };
     const [old, fresh] = ["o".repeat(32), "n".repeat(32)];
     const { requestState } = await ask(make([old]), "ask");
-    expect(await call(make([fresh, old]), "ask", { requestState })).toMatchObject({ resultType: "input_required" });
+    expect(await call(make([fresh, old]), "ask", { requestState })).toMatchObject({
+      resultType: "input_required",
+    });
     expect(await call(make([fresh]), "ask", { requestState })).toMatchObject({ error: { code: -32602 } });
     const stderr = vi.spyOn(console, "error").mockImplementation(() => {});
     expect(await call(make(), "ask", { requestState })).toMatchObject({ error: { code: -32602 } });
@@ -397,7 +435,8 @@ describe("requestState", () => {
 
 describe("keys", () => {
   it("that are too short are refused when the server is made, wherever they come from", () => {
-    const make = (keys?: string) => () => createServer({ name: "t", version: "1", ...(keys && { state: { keys } }) });
+    const make = (keys?: string) => () =>
+      createServer({ name: "t", version: "1", ...(keys && { state: { keys } }) });
     expect(make("short")).toThrow(/state\.keys: key 1 must be a secret of at least 32 characters/);
     vi.stubEnv("MICA_STATE_KEY", `${KEY},short`);
     expect(make()).toThrow(/MICA_STATE_KEY: key 2/);

@@ -17,8 +17,13 @@ export interface Built {
 
 export async function buildCommand(): Promise<Built> {
   const directory = await mkdtemp(join(tmpdir(), "mica-workbench-"));
-  const path = await bundle("../src/cli/mica.ts", join(directory, "dist"));
-  return { directory, path, remove: () => rm(directory, { recursive: true, force: true }) };
+  const remove = () => rm(directory, { recursive: true, force: true });
+  try {
+    return { directory, path: await bundle("../src/cli/mica.ts", join(directory, "dist")), remove };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
 }
 
 /** Bundles one entry, a path from here, with all that it imports. @returns The file to run. */

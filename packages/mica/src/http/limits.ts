@@ -13,6 +13,8 @@ export interface HttpLimits {
   readonly maxBufferedBytes: number;
   /** How often a quiet event stream carries a comment, so that nobody on the way closes it. */
   readonly keepAliveMs: number;
+  /** How long a client may leave the rest of a finished answer unread. On node:http; elsewhere the runtime decides. */
+  readonly unreadTimeoutMs: number;
 }
 
 /** Limits of {@link serveHttp} alone: those of the sockets that it owns. */
@@ -25,8 +27,6 @@ export interface HttpServerLimits extends HttpLimits {
   readonly requestTimeoutMs: number;
   /** How long a connection may rest between two requests. */
   readonly idleTimeoutMs: number;
-  /** How long a client may leave the rest of a finished answer unread. */
-  readonly unreadTimeoutMs: number;
 }
 
 export const DEFAULT_HTTP_LIMITS: Readonly<HttpServerLimits> = {
@@ -40,6 +40,8 @@ export const DEFAULT_HTTP_LIMITS: Readonly<HttpServerLimits> = {
   maxBufferedBytes: 1024 * 1024,
   /** 15 s: half of the shortest common idle timeout of proxies. */
   keepAliveMs: 15_000,
+  /** 60 s without any progress: longer than a network is away and comes back. */
+  unreadTimeoutMs: 60_000,
   /** 2 s: most calls are done by then, and supervisors wait longer than that before they kill. */
   drainMs: 2_000,
   /** 15 s: headers fit one packet; only an attack needs longer. */
@@ -48,8 +50,6 @@ export const DEFAULT_HTTP_LIMITS: Readonly<HttpServerLimits> = {
   requestTimeoutMs: 60_000,
   /** 65 s: longer than the idle timeout of common load balancers, so that they close first. */
   idleTimeoutMs: 65_000,
-  /** 60 s without any progress. */
-  unreadTimeoutMs: 60_000,
 };
 
 /**

@@ -4,22 +4,17 @@ import type { Socket } from "node:net";
 import { type Answer, corsHeaders, streamHeaders } from "./answer.js";
 import type { Outlet } from "./exchange.js";
 import type { KeepAlive, KeptAlive } from "./keep-alive.js";
-import type { HttpServerLimits } from "./limits.js";
+import type { HttpLimits } from "./limits.js";
 import { KEEP_ALIVE } from "./sse.js";
 
 /** A class for the same reason as the exchange that writes here. */
 export class NodeOutlet implements Outlet, KeptAlive {
   private readonly res: ServerResponse;
   private readonly origin: string | undefined;
-  private readonly limits: HttpServerLimits;
+  private readonly limits: HttpLimits;
   private readonly keepAlive: KeepAlive;
 
-  constructor(
-    res: ServerResponse,
-    origin: string | undefined,
-    limits: HttpServerLimits,
-    keepAlive: KeepAlive,
-  ) {
+  constructor(res: ServerResponse, origin: string | undefined, limits: HttpLimits, keepAlive: KeepAlive) {
     this.res = res;
     this.origin = origin;
     this.limits = limits;

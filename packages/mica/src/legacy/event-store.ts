@@ -72,8 +72,8 @@ export function memoryEventStore(maxSize = 64 * 1024 * 1024): MemoryEventStore {
       const number = ++count;
       entries.set(number, entry);
       size += entry.bytes;
-      let streams = sessions.get(session);
-      if (streams === undefined) sessions.set(session, (streams = new Map()));
+      const streams = sessions.get(session) ?? new Map<string, Set<number>>();
+      sessions.set(session, streams);
       const numbers = streams.get(stream);
       if (numbers === undefined) streams.set(stream, new Set([number]));
       else numbers.add(number);

@@ -11,7 +11,7 @@ import { createLegacySession } from "./session.js";
 export interface LineOutlet {
   send(line: string): void;
   /** The same for a line that may be left out while the reader is behind. */
-  offer(line: string, lossy: boolean): boolean;
+  offer(line: string, lossy: boolean): void;
 }
 
 export interface LegacyLines {

@@ -41,6 +41,8 @@ export interface Asking {
   exchange(request: JSONRPCRequest, options: ClientExchangeOptions): Promise<JSONRPCResponse>;
   receive(line: string): void;
   receiveProblem(problem: LineProblem): void;
+  /** Whatever still arrives in answer to this id is no surprise. */
+  abandon(id: RequestId): void;
   /** Rejects everything in flight. */
   lose(why: (request: JSONRPCRequest) => McpError): void;
 }
@@ -147,6 +149,7 @@ export function askOverLines({ maxMessageBytes, send, onStray }: AskingOptions):
     exchange: inFlight.exchange,
     receive,
     receiveProblem,
+    abandon: inFlight.abandon,
     lose(why) {
       for (const entry of inFlight.all()) entry.fail(why(entry.request));
     },

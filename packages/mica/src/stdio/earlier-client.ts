@@ -50,9 +50,9 @@ export function earlierClient(
       return loading !== undefined;
     },
     sends(request) {
+      if (loading === undefined && request.method !== "initialize") return false;
       const meta = request.params?.["_meta"];
-      if (isObject(meta) && meta[MetaKey.protocolVersion] !== undefined) return false;
-      return loading !== undefined || request.method === "initialize";
+      return !isObject(meta) || meta[MetaKey.protocolVersion] === undefined;
     },
     receive(message) {
       loading ??= load().catch((error: unknown) => {

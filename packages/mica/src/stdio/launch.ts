@@ -1,14 +1,13 @@
 /** The client side of stdio: a server process that is started, spoken to, started again when it dies, and ended. */
 import { McpError } from "../protocol/errors.js";
-import type { JSONRPCRequest } from "../protocol/types.js";
+import type { JSONRPCRequest, RequestId } from "../protocol/types.js";
 import type { ClientTransport } from "../transport.js";
 import { askOverLines } from "./asking.js";
-import { type Child, type ChildEnd, type ServerExit, startChild } from "./child.js";
 import { serverEnvironment } from "./environment.js";
-import { describeRequest } from "./in-flight.js";
 import { type StdioLimits, stdioLimits } from "./limits.js";
 import { stderr } from "./own-stdout.js";
 import { printable } from "./printable.js";
+import { type LineTaker, type ServerProcess, serverProcess } from "./server-process.js";
 
 export type { ServerExit } from "./child.js";
 
@@ -41,6 +40,31 @@ export interface LaunchOptions
 const MAX_STRAY_REPORTS = 20;
 const MAX_STRAY_CHARS = 200;
 
+/** A launched server, and a way to speak something else than exchanges to its process. */
+export interface LaunchedServer {
+  readonly transport: ClientTransport;
+  /** The longest message that may be sent, in bytes. */
+  readonly maxMessageBytes: number;
+  /**
+   * Hands the lines over. From then on the transport sends nothing, and is given what `takeOver` passes on to it;
+   * its `close` still ends the process.
+   *
+   * @throws McpError where the process has ended; `restart` starts it again then, whatever the options say.
+   */
+  takeOver(taker: LineTaker, request: JSONRPCRequest, restart: boolean): TakenLines;
+}
+
+export interface TakenLines {
+  send(line: string): void;
+  /** Starts the process again where it has ended, and may be started again. @throws McpError */
+  revive(request: JSONRPCRequest): void;
+  /** What belongs to nothing here: the transport may be waiting for it, or reports it. */
+  readonly rest: LineTaker;
+  /** Gives the lines back. Answers to the requests with these ids are no surprise any more. */
+  release(late: readonly RequestId[]): void;
+  close(): Promise<void>;
+}
+
 /**
  * Starts a server process and speaks to it over its standard streams. It starts at once; that it could not is
  * reported by the first exchange. Its exchanges reject with a McpError:
@@ -55,6 +79,11 @@ const MAX_STRAY_CHARS = 200;
  * @example const transport = launchStdio({ command: "node", args: ["server.js"] });
  */
 export function launchStdio(options: LaunchOptions): ClientTransport {
+  return launchServer(options).transport;
+}
+
+/** The same, for whoever may have to speak an earlier revision. */
+export function launchServer(options: LaunchOptions): LaunchedServer {
   const { command, args = [], cwd } = options;
   if (typeof command !== "string" || command === "") {
     throw new TypeError(
@@ -65,96 +94,58 @@ export function launchStdio(options: LaunchOptions): ClientTransport {
     throw new TypeError(`options.args must be an array of strings; got ${JSON.stringify(args)}`);
   }
   const limits = stdioLimits(options);
-  const env = serverEnvironment(options.env, options.inheritEnv ?? false);
-  const onStray = options.onStray ?? strayReporter(command);
-
-  let child: Child | undefined;
-  let lastEnd: ChildEnd | undefined;
-  let closed: Promise<void> | undefined;
-  const restarts: number[] = [];
-  /** Processes that have been replaced and are still ending. */
-  const leaving = new Set<Promise<void>>();
-
   const asking = askOverLines({
     maxMessageBytes: limits.maxMessageBytes,
-    send: (line) => child?.send(line),
-    onStray,
+    send: (line) => {
+      if (server.taker === asking) server.send(line);
+    },
+    onStray: options.onStray ?? strayReporter(command),
   });
-
-  function start(): void {
-    const started = startChild({
+  const server: ServerProcess = serverProcess(
+    {
       command,
       args,
       cwd,
-      env,
+      env: serverEnvironment(options.env, options.inheritEnv ?? false),
       limits,
       stderr: stderrOf(options.stderr),
-      onLine: asking.receive,
-      onProblem: asking.receiveProblem,
-      onEnd(end) {
-        lastEnd = end;
-        child = undefined;
-        const gone = started.close().finally(() => leaving.delete(gone));
-        leaving.add(gone);
-        asking.lose((request) => failure(end, request));
-      },
-    });
-    child = started;
-  }
-
-  /** Starts the process again where it has ended. "The client SHOULD restart it" (transports/stdio). */
-  function revive(request: JSONRPCRequest): void {
-    if (child || !lastEnd) return;
-    if (options.restart === false) throw failure(lastEnd, request);
-    const now = Date.now();
-    while (restarts.length > 0 && now - (restarts[0] as number) >= limits.restartWindowMs) restarts.shift();
-    if (restarts.length >= limits.maxRestarts) {
-      const often = `${restarts.length} times within ${limits.restartWindowMs} ms (maxRestarts)`;
-      const last = failure(lastEnd, request);
-      const why = `${last.message}\nIt has been started again ${often}, and is not for now`;
-      throw new McpError("connect_failed", why, { cause: last.cause });
-    }
-    restarts.push(now);
-    start();
-  }
-
-  function failure(end: ChildEnd, request: JSONRPCRequest): McpError {
-    const { startError, exitCode, signal, closed: pipe } = end;
-    if (startError) {
-      const why = `The server ${JSON.stringify(command)} could not be started: ${explain(startError, cwd)}`;
-      return new McpError("connect_failed", why, { cause: startError });
-    }
-    const how = signal
-      ? `was ended by ${signal}`
-      : exitCode === null
-        ? `closed its ${pipe}`
-        : `exited with code ${exitCode}`;
-    const said = end.stderr.map((line) => `\n  ${printable(line, limits.stderrLineChars)}`).join("");
-    const why = `The server ${JSON.stringify(command)} ${how} before it answered ${describeRequest(request)}`;
-    const cause: ServerExit = { exitCode, signal, stderr: end.stderr };
-    return new McpError("connection_lost", said ? `${why}. Its last words on stderr:${said}` : why, {
-      cause,
-    });
-  }
-
-  start();
-  return {
-    mirrorsArguments: false,
-    async exchange(request, exchangeOptions = {}) {
-      if (closed) throw new McpError("closed", `The connection to ${JSON.stringify(command)} is closed`);
-      if (exchangeOptions.signal?.aborted) throw exchangeOptions.signal.reason;
-      revive(request);
-      return asking.exchange(request, exchangeOptions);
     },
-    close() {
-      closed ??= (async () => {
-        asking.lose((request) => {
-          const why = `The connection to ${JSON.stringify(command)} was closed before ${describeRequest(request)} was answered`;
-          return new McpError("closed", why);
-        });
-        await Promise.all([child?.close(), ...leaving]);
-      })();
-      return closed;
+    asking,
+  );
+
+  function revive(request: JSONRPCRequest): void {
+    if (server.closed) throw new McpError("closed", `The connection to ${JSON.stringify(command)} is closed`);
+    const ended = options.restart === false ? server.ended(request) : undefined;
+    if (ended) throw ended;
+    server.revive(request);
+  }
+
+  server.start();
+  return {
+    maxMessageBytes: limits.maxMessageBytes,
+    transport: {
+      mirrorsArguments: false,
+      async exchange(request, exchangeOptions = {}) {
+        if (!server.closed && exchangeOptions.signal?.aborted) throw exchangeOptions.signal.reason;
+        revive(request);
+        return asking.exchange(request, exchangeOptions);
+      },
+      close: server.close,
+    },
+    takeOver(taker, request, restart) {
+      if (restart && !server.closed) server.revive(request);
+      else revive(request);
+      server.taker = taker;
+      return {
+        send: server.send,
+        revive,
+        rest: asking,
+        release(late) {
+          server.taker = asking;
+          for (const id of late) asking.abandon(id);
+        },
+        close: server.close,
+      };
     },
   };
 }
@@ -171,14 +162,4 @@ function strayReporter(command: string): (text: string) => void {
     const more = reports === MAX_STRAY_REPORTS ? " (further ones are not shown)" : "";
     stderr().write(`[mica] ${command}: stray output on stdout: ${printable(text, MAX_STRAY_CHARS)}${more}\n`);
   };
-}
-
-function explain(error: NodeJS.ErrnoException, cwd: string | undefined): string {
-  if (error.code === "ENOENT") {
-    const missing = cwd !== undefined && !process.getBuiltinModule("node:fs").existsSync(cwd);
-    return missing
-      ? `its working directory ${JSON.stringify(cwd)} does not exist`
-      : "there is no such program";
-  }
-  return error.code === "EACCES" ? "this user may not execute it" : error.message;
 }

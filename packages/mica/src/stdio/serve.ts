@@ -130,6 +130,7 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
 
   async function finish(): Promise<void> {
     input.off("data", onData).off("end", onEnd).off("close", onEnd).pause();
+    answering.hangUp();
     endSubscriptions();
     await within(limits.drainMs, answering.idle());
     answering.giveUp();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decodeHeaderValue, encodeHeaderValue, requestHeaders, sameValue } from "../../src/http/headers.js";
-import { call, META, request, VERSION } from "./fixture.js";
+import { call, request, VERSION } from "./fixture.js";
 
 const unicode = fc.string({ unit: "binary" }).filter((text) => text.isWellFormed());
 
@@ -188,6 +188,5 @@ describe("requestHeaders", () => {
     expect(requestHeaders({ jsonrpc: "2.0", id: 1, method: "server/discover" })).toEqual({
       "Mcp-Method": "server/discover",
     });
-    expect(META).toHaveProperty(["io.modelcontextprotocol/protocolVersion"], VERSION);
   });
 });

@@ -51,7 +51,8 @@ async function client(handler: RequestHandler, version = "2025-11-25"): Promise<
 const updates = (client: LegacyClient) =>
   client.of("notifications/resources/updated").map(({ params }) => params?.["uri"]);
 const urisOf = (request: JSONRPCRequest | undefined) =>
-  (request?.params?.["notifications"] as { resourceSubscriptions?: string[] }).resourceSubscriptions;
+  (request?.params?.["notifications"] as { resourceSubscriptions?: string[] } | undefined)
+    ?.resourceSubscriptions;
 /** Lets every promise that is under way settle. */
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 

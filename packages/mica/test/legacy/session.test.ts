@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createLegacySession } from "../../src/legacy/session.js";
 import { DEFAULT_LEGACY_LIMITS } from "../../src/legacy-options.js";
-import type { JSONRPCMessage } from "../../src/protocol/types.js";
+import type { JSONRPCMessage, JSONRPCResultResponse } from "../../src/protocol/types.js";
 import { createServer } from "../../src/server/server.js";
 import type { RequestHandler } from "../../src/transport.js";
 import { gate } from "../stdio/channel.js";
@@ -384,7 +384,7 @@ it("serves one message without a handshake where nothing is remembered", async (
     { id: 5, result: { protocolVersion: "2025-11-25" } },
   ]);
   // What could never be sent is not announced.
-  expect((sent[4] as { result: { capabilities: unknown } }).result.capabilities).toEqual({
+  expect((sent[4] as JSONRPCResultResponse).result["capabilities"]).toEqual({
     logging: {},
     completions: {},
     prompts: {},

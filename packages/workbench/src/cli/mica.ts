@@ -9,7 +9,7 @@ for (const [signal, exitCode] of Object.entries(SIGNALS)) {
   process.on(signal, () => {
     // The first signal ends the command in good order, the second one at once.
     if (interruption.signal.aborted) process.exit(exitCode);
-    
+    interruption.abort(exitCode);
   });
 }
 

@@ -26,21 +26,25 @@ const BOTH: AcceptedForms = { json: true, stream: true };
  * Refuses a request that no body could save. Comes after the guard.
  *
  * @param path Where the endpoint is, or undefined where the author's own router decided that.
+ * @param keepsSessions Whether earlier clients stream by GET and end sessions by DELETE here.
  */
 export function refuseHead(
   { method, target, header }: RequestHead,
   path: string | undefined,
   handler: RequestHandler,
   limits: HttpLimits,
+  keepsSessions = false,
 ): Answer | undefined {
   if (path !== undefined && pathOf(target) !== path) {
     return refuse(404, `No MCP endpoint at ${quote(pathOf(target))}: it is at ${path}`);
   }
   if (method !== "POST") {
     if (method === "OPTIONS" && header("origin") !== undefined) {
-      return preflight(header("access-control-request-headers"));
+      const methods = keepsSessions ? "POST, GET, DELETE" : "POST";
+      return preflight(header("access-control-request-headers"), methods);
     }
     // Earlier revisions stream by GET and end sessions by DELETE (Earlier Streamable HTTP Revisions).
+    if (keepsSessions && (method === "GET" || method === "DELETE")) return undefined;
     const versions = handler.supportedVersions.join(", ");
     return refuse(405, `${method} is not supported: this endpoint speaks MCP ${versions}, by POST only`, {
       allow: "POST",

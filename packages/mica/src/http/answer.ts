@@ -72,7 +72,7 @@ export function corsHeaders(origin: string | undefined): Record<string, string> 
   if (origin === undefined) return {};
   return {
     "access-control-allow-origin": origin,
-    "access-control-expose-headers": "retry-after, www-authenticate",
+    "access-control-expose-headers": "mcp-session-id, retry-after, www-authenticate",
     vary: "Origin",
   };
 }
@@ -96,10 +96,10 @@ export function streamHeaders(origin: string | undefined): Record<string, string
 }
 
 /** Answers the question a browser asks before it lets the page of an allowed origin POST. */
-export function preflight(requestedHeaders: string | undefined): Answer {
+export function preflight(requestedHeaders: string | undefined, methods: string): Answer {
   const requested = (requestedHeaders ?? "").toLowerCase().split(",");
   return emptyAnswer(204, {
-    "access-control-allow-methods": "POST",
+    "access-control-allow-methods": methods,
     "access-control-allow-headers": requested
       .map((name) => name.trim())
       .filter((name) => REQUESTABLE.test(name))

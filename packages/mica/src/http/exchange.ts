@@ -4,13 +4,14 @@ import { encodeMessage, errorResponse } from "../protocol/jsonrpc.js";
 import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "../protocol/types.js";
 import type { RequestHandler, ServerExchange } from "../transport.js";
 import type { AcceptedForms } from "./admit.js";
-import { statusOf } from "./answer.js";
+import { type Answer, statusOf } from "./answer.js";
 import { sseEvent } from "./sse.js";
 
-/** Where an exchange writes: `document` once; or `open`, any number of `event`, and `end`. */
+/** Where an exchange writes: `document` or `answer` once; or `open`, any number of `event`, and `end`. */
 export interface Outlet {
   document(status: number, json: string): void;
-  open(): void;
+  answer(answer: Answer): void;
+  open(headers?: Record<string, string>): void;
   event(event: string): void;
   end(lastEvent: string): void;
 }

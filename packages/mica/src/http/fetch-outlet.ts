@@ -1,5 +1,5 @@
 /** Writing on web standards: one `Response` with a JSON document, or one whose body is an event stream. */
-import { corsHeaders, streamHeaders } from "./answer.js";
+import { type Answer, corsHeaders, streamHeaders, withCors } from "./answer.js";
 import type { Outlet } from "./exchange.js";
 import type { HttpLimits } from "./limits.js";
 import { KEEP_ALIVE } from "./sse.js";
@@ -53,7 +53,12 @@ export function createOutlet({ origin, limits, resolve, onClose }: OutletOptions
       resolve(new Response(json, { status, headers }));
       close();
     },
-    open() {
+    answer(answer) {
+      resolve(responseOf(withCors(answer, origin)));
+      close();
+    },
+    open(headers) {
+      if (closed) return;
       const stream = new ReadableStream<Uint8Array>(
         {
           start(given) {
@@ -66,7 +71,7 @@ export function createOutlet({ origin, limits, resolve, onClose }: OutletOptions
       // One timer per stream: on Workers, a request may not write to the stream of another.
       timer = setInterval(() => event(KEEP_ALIVE), limits.keepAliveMs);
       (timer as { unref?: () => void }).unref?.();
-      resolve(new Response(stream, { status: 200, headers: streamHeaders(origin) }));
+      resolve(new Response(stream, { status: 200, headers: { ...streamHeaders(origin), ...headers } }));
     },
     event,
     end(lastEvent) {
@@ -77,4 +82,9 @@ export function createOutlet({ origin, limits, resolve, onClose }: OutletOptions
     },
     abandon,
   };
+}
+
+/** An answer that needed no stream. */
+export function responseOf({ status, headers, body }: Answer): Response {
+  return new Response(body === "" ? null : body, { status, headers });
 }

@@ -1,7 +1,7 @@
 /** Writing on node:http: one answer at once, or an event stream; and hearing that the client is gone. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import { type Answer, corsHeaders, streamHeaders } from "./answer.js";
+import { type Answer, corsHeaders, streamHeaders, withCors } from "./answer.js";
 import type { Outlet } from "./exchange.js";
 import type { KeepAlive, KeptAlive } from "./keep-alive.js";
 import type { HttpLimits } from "./limits.js";
@@ -29,8 +29,12 @@ export class NodeOutlet implements Outlet, KeptAlive {
     this.finish(json);
   }
 
-  open(): void {
-    this.res.writeHead(200, streamHeaders(this.origin));
+  answer(answer: Answer): void {
+    send(this.res, withCors(answer, this.origin));
+  }
+
+  open(headers?: Record<string, string>): void {
+    this.res.writeHead(200, { ...streamHeaders(this.origin), ...headers });
     this.keepAlive.add(this);
   }
 

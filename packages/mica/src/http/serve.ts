@@ -2,13 +2,13 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RequestHandler } from "../transport.js";
-import { createEndpoint, type Endpoint } from "./endpoint.js";
-import { type GuardOptions, isLoopback, LOOPBACK_HOSTS } from "./guard.js";
+import { createEndpoint, type Endpoint, type EndpointOptions } from "./endpoint.js";
+import { isLoopback, LOOPBACK_HOSTS } from "./guard.js";
 import type { HttpServerLimits } from "./limits.js";
 import { nodeListener } from "./node.js";
 
 /** Where to listen, who may call, and every limit; see {@link DEFAULT_HTTP_LIMITS} for the defaults. */
-export interface ServeHttpOptions extends GuardOptions, Partial<HttpServerLimits> {
+export interface ServeHttpOptions extends EndpointOptions {
   /** 0 takes any free port. */
   readonly port: number;
   /** The address to listen on. Default `127.0.0.1`; any that is not loopback needs `allowedHosts`. */
@@ -101,6 +101,7 @@ async function shutDown(server: Server, handler: RequestHandler, endpoint: Endpo
   server.closeAllConnections();
   // By then every handler has heard that its caller is gone.
   await Promise.all([closed, drained]);
+  endpoint.close();
 }
 
 /** The hosts that requests may name, by where the server listens. */

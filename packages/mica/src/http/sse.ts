@@ -1,6 +1,7 @@
 /**
- * Server-Sent Events: writing one message as an event, and reading a stream of events piece by piece.
- * Ids and retry times are ignored: streams are not resumable (transports/streamable-http, Receiving Messages).
+ * Server-Sent Events: writing one message as an event, and reading a stream of events piece by piece. Streams of the
+ * current revision are not resumable (transports/streamable-http, Receiving Messages); those of earlier ones may be,
+ * so ids and retry times are reported to whoever asks for them.
  */
 import { McpError } from "../protocol/errors.js";
 
@@ -31,6 +32,10 @@ export interface SseParser {
 export interface SseParserOptions {
   /** Longest event, in UTF-16 units of its lines. Default 16 Mi. */
   readonly maxEventLength?: number | undefined;
+  /** Told of the id of an event that is complete, with or without data, before the event itself. */
+  readonly onId?: ((id: string) => void) | undefined;
+  /** Told of milliseconds to wait before the stream is opened again. */
+  readonly onRetry?: ((ms: number) => void) | undefined;
 }
 
 export const DEFAULT_MAX_EVENT_LENGTH = 16 * 1024 * 1024;
@@ -44,12 +49,13 @@ export const DEFAULT_MAX_EVENT_LENGTH = 16 * 1024 * 1024;
  */
 export function createSseParser(
   onEvent: (event: SseEvent) => void,
-  { maxEventLength = DEFAULT_MAX_EVENT_LENGTH }: SseParserOptions = {},
+  { maxEventLength = DEFAULT_MAX_EVENT_LENGTH, onId, onRetry }: SseParserOptions = {},
 ): SseParser {
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let partial: string[] = [];
   let data: string[] = [];
   let event = "";
+  let id: string | undefined;
   let length = 0;
   let atStart = true;
   let skipLineFeed = false;
@@ -74,9 +80,13 @@ export function createSseParser(
     if (field !== "data" && field !== "event") {
       // What is ignored is not kept, so hours of comments never reach the limit.
       length -= text.length + 1;
+      if (onId && field === "id") id = valueOf(text, colon);
+      else if (onRetry && field === "retry" && /^\d+$/.test(valueOf(text, colon))) {
+        onRetry(Number(valueOf(text, colon)));
+      }
       return;
     }
-    const value = colon < 0 ? "" : text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1);
+    const value = valueOf(text, colon);
     if (field === "data") data.push(value);
     else event = value;
   }
@@ -86,6 +96,8 @@ export function createSseParser(
     data = [];
     event = "";
     length = 0;
+    if (id !== undefined && !id.includes("\0")) onId?.(id);
+    id = undefined;
     if (done) onEvent(done);
   }
 
@@ -126,4 +138,9 @@ export function createSseParser(
       read(text);
     },
   };
+}
+
+/** What follows the colon of a line, less one space. */
+function valueOf(text: string, colon: number): string {
+  return colon < 0 ? "" : text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1);
 }

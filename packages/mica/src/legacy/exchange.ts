@@ -20,7 +20,7 @@ export interface Terms {
   readonly logLevel: LoggingLevel;
   readonly asking: Asking;
   readonly limits: LegacyLimits;
-  onProblem(text: string): void;
+  onNote(text: string): void;
 }
 
 /**
@@ -31,7 +31,7 @@ export interface Terms {
  */
 export async function exchange(open: OpenRequest, terms: Terms): Promise<Result | undefined> {
   const { request, channel } = open;
-  const { handler, revision, asking, limits, onProblem } = terms;
+  const { handler, revision, asking, limits, onNote } = terms;
   const capabilities = channel.canAsk ? terms.client.capabilities : {};
   const params = modernParams(request.params, { ...terms.client, capabilities }, terms.logLevel);
   let attempt: JSONRPCRequest = { ...request, params };
@@ -51,7 +51,7 @@ export async function exchange(open: OpenRequest, terms: Terms): Promise<Result 
     }
     const { inputRequests, requestState } = result;
     const send = channel.send.bind(channel);
-    const asked = askRound(inputRequests, { asking, revision, capabilities, send, onProblem });
+    const asked = askRound(inputRequests, { asking, revision, capabilities, send, onNote });
     open.onDrop(asked.withdraw);
     const inputResponses = await asked.responses;
     if (open.isOver) return undefined;

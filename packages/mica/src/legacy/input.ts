@@ -19,7 +19,7 @@ export interface Asker {
   readonly capabilities: ClientCapabilities;
   send(message: JSONRPCMessage): void;
   /** Told of answers that the handler does not get to see. */
-  onProblem(text: string): void;
+  onNote(text: string): void;
 }
 
 /** The questions of one round. */
@@ -62,7 +62,7 @@ export function askRound(inputRequests: unknown, asker: Asker): Round {
   return { responses, withdraw };
 }
 
-async function readAnswer(question: Question, { answer }: Asked, { onProblem }: Asker): Promise<unknown> {
+async function readAnswer(question: Question, { answer }: Asked, { onNote }: Asker): Promise<unknown> {
   try {
     const response = await answer;
     if (!isErrorResponse(response)) return question.read(response.result);
@@ -70,7 +70,7 @@ async function readAnswer(question: Question, { answer }: Asked, { onProblem }: 
   } catch (error) {
     const canGoOn = error instanceof NoAnswer || error instanceof ClientError;
     if (question.otherwise === undefined || !canGoOn) throw error;
-    onProblem(error.message);
+    onNote(error.message);
     return question.otherwise;
   }
 }

@@ -41,7 +41,7 @@ export function legacyLines(
   outlet: LineOutlet,
   { limits, maxDepth, onProblem }: LegacyLinesOptions,
 ): LegacyLines {
-  const session = createLegacySession({ handler, limits, send, onProblem });
+  const session = createLegacySession({ handler, limits, send, onProblem, onNote: onProblem });
   const channel = { send, canAsk: true };
 
   function send(message: JSONRPCMessage): void {

@@ -38,8 +38,10 @@ export interface LegacySessionOptions {
   readonly stateless?: Revision | undefined;
   /** Sends what belongs to no request of the client: notifications of changes. */
   send(notification: JSONRPCNotification): void;
-  /** Told, in one sentence, of what is ignored or went wrong without an answer of its own. */
+  /** Told, in one sentence, of what went wrong here without an answer of its own. */
   onProblem(text: string): void;
+  /** Told of what the client does that has no effect. Default: nobody is. */
+  onNote?(text: string): void;
 }
 
 export interface LegacySession {
@@ -65,7 +67,7 @@ export interface LegacySession {
 type Method = (open: OpenRequest) => Result | Promise<Result | undefined>;
 
 export function createLegacySession(options: LegacySessionOptions): LegacySession {
-  const { handler, limits, stateless, onProblem } = options;
+  const { handler, limits, stateless, onProblem, onNote = () => {} } = options;
   const asking = createAsking(limits.inputTimeoutMs);
   let shaking: Promise<void> | undefined;
   let handshake: Handshake | undefined;
@@ -97,7 +99,7 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
     const agreed = await whenReady(open.request.method);
     if (open.isOver) return undefined;
     const client = handshake?.client ?? UNKNOWN_CLIENT;
-    return exchange(open, { handler, revision: agreed, client, logLevel, asking, limits, onProblem });
+    return exchange(open, { handler, revision: agreed, client, logLevel, asking, limits, onNote });
   }
 
   async function initialize(open: OpenRequest): Promise<undefined> {
@@ -195,7 +197,7 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
       if (isRequest(message)) return inFlight.serve(message, channel);
       if (!isNotification(message)) {
         if (!asking.settle(message))
-          onProblem(`ignored a response: nothing waits for ${JSON.stringify(message.id)}`);
+          onNote(`ignored a response: nothing waits for ${JSON.stringify(message.id)}`);
       } else if (message.method === "notifications/cancelled") inFlight.cancel(message);
       else if (message.method === "notifications/initialized") await begin();
     },

@@ -30,6 +30,8 @@ export interface Revision {
   readonly lastModified: boolean;
   /** Clients that take an event without data, which tells them at once from where a stream can be resumed. */
   readonly primedStreams: boolean;
+  /** Clients name the revision in the `MCP-Protocol-Version` header of every request over HTTP. */
+  readonly versionHeader: boolean;
 }
 
 const NEWEST: Revision = {
@@ -47,6 +49,7 @@ const NEWEST: Revision = {
   progressMessage: true,
   lastModified: true,
   primedStreams: true,
+  versionHeader: true,
 };
 
 const JUNE: Revision = {
@@ -70,6 +73,7 @@ const MARCH: Revision = {
   unknownMembers: ["icons", "title", "_meta"],
   identity: ["name", "version"],
   lastModified: false,
+  versionHeader: false,
 };
 
 const FIRST: Revision = {

@@ -62,7 +62,7 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
   // Handlers at work: those of cancelled requests too, until they return.
   let running = 0;
   const whenIdle = new Set<() => void>();
-  const earlier = options.legacy && earlierClient(handler, outbox, options.legacy, onProblem);
+  const earlier = options.legacy && earlierClient(handler, outbox, within(options.legacy, maxInFlight), onProblem);
 
   function receive(line: string): void {
     let message: JSONRPCMessage;
@@ -198,6 +198,11 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
       earlier?.giveUp();
     },
   };
+}
+
+/** What bounds requests bounds those of earlier clients too. */
+function within(limits: LegacyLimits, maxInFlight: number): LegacyLimits {
+  return { ...limits, maxInFlight: Math.min(limits.maxInFlight, maxInFlight) };
 }
 
 /** The server "MUST send `notifications/cancelled`" when it ends a subscription itself (patterns/cancellation). */

@@ -307,6 +307,7 @@ export function legacyClient(
     limits: { ...DEFAULT_LEGACY_LIMITS, ...limits },
     send: arrive,
     onProblem: (problem) => void problems.push(problem),
+    onNote: (note) => void problems.push(note),
   });
 
   async function send(message: Record<string, unknown>): Promise<void> {

@@ -1,0 +1,61 @@
+/**
+ * What a session with a server of an earlier revision runs on: messages in both directions. Lines of a process,
+ * Streamable HTTP with a session, HTTP+SSE and memory each make one.
+ */
+import { McpError } from "../../protocol/errors.js";
+import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "../../protocol/types.js";
+import type { Revision } from "../versions.js";
+
+export interface LegacyWire {
+  /** Says who takes what arrives. Called once, before anything is sent. */
+  receive(receiver: WireReceiver): void;
+  /**
+   * Sends one message. For a request it rejects as soon as it turns out that no response will come.
+   *
+   * @throws McpError; {@link SessionGone} where the server did not look at the message, because the session is over.
+   */
+  send(message: JSONRPCMessage): Promise<void>;
+  /** The handshake is over. Resolves when whatever the server sends by itself can arrive. */
+  agreed?(revision: Revision): Promise<void>;
+  /** Nothing is wanted any more for this request, which has been cancelled. */
+  forget?(id: RequestId): void;
+  /** The session is over for the server: what still runs may end, but there is nothing to say goodbye to. */
+  retire?(): void;
+  /** Where this stands for a report: whatever was assigned or refused in the handshake. */
+  readonly remark?: string | undefined;
+  /** Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Made by a session, called by its wire. Nothing here throws. */
+export interface WireReceiver {
+  /**
+   * One message of the server.
+   *
+   * @param about The request on whose stream it arrived, where the wire has streams.
+   * @returns Whether it belonged to anything.
+   */
+  message(message: JSONRPCMessage, about?: RequestId): boolean;
+  /** An answer that is none. Says whether anything waited for it. */
+  unreadable(id: RequestId | undefined, error: McpError): boolean;
+  /** Nothing more will arrive, and nothing can be sent. */
+  closed(why: (request: JSONRPCRequest) => McpError): void;
+}
+
+/** The server has ended the session, and has not processed what it was sent. */
+export class SessionGone extends McpError {
+  constructor(message: string, options?: { cause?: unknown }) {
+    super("connection_lost", message, options);
+  }
+}
+
+/** Settles with `work`, or rejects with the reason of the signal; `work` goes on in any case. */
+export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return work;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
+}

@@ -2,47 +2,97 @@
  * Measures Mica beside the floor (the same work by hand) and other SDKs: all contenders of an area in one run,
  * taking turns, medians with spread, each as a ratio to the floor.
  *
- *   npm run bench -- [--only AREA] [--quick] [--json]
+ *   npm run bench -- [--only AREA[,AREA]] [--quick] [--check] [--json]
  *
  * Absolute figures drift with the machine; the ratios within a run are what counts.
  */
+import { loadavg } from "node:os";
 import { parseArgs } from "node:util";
-import { printTable } from "./table.mjs";
+
+const AREAS = [
+  "cold-start",
+  "http",
+  "stdio",
+  "memory",
+  "client",
+  "state",
+  "catalogue",
+  "install",
+  "growth",
+  "types",
+];
+const USAGE = `npm run bench -- [options]
+
+  --only AREA[,AREA]  ${AREAS.join(", ")}
+  --quick             fewer contenders, cases and rounds: under three minutes
+  --check             fail where Mica is below two thirds of a target
+  --json              rows of area, case, contender, value, unit, ratio to the floor, spread
+`;
 
 const { values } = parseArgs({
   options: {
     only: { type: "string" },
-    quick: { type: "boolean" },
-    json: { type: "boolean" },
-    help: { type: "boolean" },
+    quick: { type: "boolean", default: false },
+    check: { type: "boolean", default: false },
+    json: { type: "boolean", default: false },
+    help: { type: "boolean", default: false },
   },
 });
-const areas = {
-  "cold-start": () => import("./areas/cold-start.mjs"),
-  http: () => import("./areas/http.mjs"),
-  state: () => import("./areas/state.mjs"),
-};
 
 if (values.help) {
-  console.log(`npm run bench -- [--only ${Object.keys(areas).join("|")}] [--quick] [--json]`);
+  process.stdout.write(USAGE);
   process.exit(0);
 }
-if (values.only !== undefined && areas[values.only] === undefined) {
-  console.error(
-    `bench: unknown area ${JSON.stringify(values.only)}; expected ${Object.keys(areas).join(", ")}`,
-  );
+const only = values.only?.split(",");
+const unknown = only?.find((name) => !AREAS.includes(name));
+if (unknown !== undefined) {
+  process.stderr.write(`bench: unknown area ${JSON.stringify(unknown)}; expected ${AREAS.join(", ")}\n`);
   process.exit(2);
 }
 
 // Where it is set, it adds some 40 ms to every start of Node 20, whoever is measured.
 delete process.env.NODE_EXTRA_CA_CERTS;
 
-const rows = [];
-for (const [name, load] of Object.entries(areas)) {
-  if (values.only !== undefined && values.only !== name) continue;
-  const { title, run } = await load();
-  const found = await run({ quick: values.quick ?? false });
-  rows.push(...found.map((row) => ({ area: name, ...row })));
-  if (!values.json) printTable(title, found);
+const { cores, pinned } = await import("./measure/processes.mjs");
+const { printTable } = await import("./measure/table.mjs");
+const { judge, printVerdicts } = await import("./measure/judge.mjs");
+const { TARGETS } = await import("./targets.mjs");
+
+const quick = values.quick;
+if (!quick) (await import("./measure/peers.mjs")).installPeers();
+
+const current = {
+  name: `Node ${process.versions.node.split(".")[0]}`,
+  binary: process.execPath,
+  isCurrent: true,
+};
+const nodes = [current];
+if (!quick && current.name !== "Node 24") {
+  const { node24 } = await import("../scripts/node24.mjs");
+  nodes.push({ name: "Node 24", binary: node24(), isCurrent: false });
 }
-if (values.json) console.log(JSON.stringify(rows, null, 2));
+
+const say = values.json ? () => {} : (line) => process.stdout.write(`${line}\n`);
+say(`Node ${process.versions.node}, ${cores} cores, load ${loadavg()[0].toFixed(1)} before the run`);
+say(pinned ? "Servers and load have a core each." : "Servers and load share the cores.");
+
+const rows = [];
+for (const area of AREAS) {
+  if (only !== undefined && !only.includes(area)) continue;
+  const { title, run } = await import(`./areas/${area}.mjs`);
+  const began = performance.now();
+  const found = (await run({ quick, nodes })).map((row) => ({ area, ...row }));
+  rows.push(...found);
+  if (!values.json) printTable(`${title} (npm run bench -- --only ${area})`, found);
+  process.stderr.write(`[bench] ${area}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+}
+
+const verdicts = judge(TARGETS, rows);
+if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+else printVerdicts(verdicts);
+const failed = verdicts.filter(({ passes }) => !passes);
+if (values.check) {
+  for (const { text } of failed) process.stderr.write(`bench: below two thirds of its target: ${text}\n`);
+  process.exit(failed.length > 0 ? 1 : 0);
+}
+process.exit(0);

@@ -1,51 +1,81 @@
-/** Cold start on stdio: from spawn to the answer of the first request, beside a bare line echo. */
+/** Cold start on stdio: from spawn to the answer to `tools/list`, beside a bare echo of lines. */
 import { spawn } from "node:child_process";
-import { fileURLToPath } from "node:url";
-import { request } from "../message.mjs";
-import { median, spread } from "../table.mjs";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { bundled, cache, root } from "../measure/bundles.mjs";
+import { contender, onCore } from "../measure/processes.mjs";
+import { rowsOf, takeTurns } from "../measure/rounds.mjs";
+import { earlierRequest, INITIALIZE, INITIALIZED, request } from "../message.mjs";
 
-export const title = "Cold start on stdio (spawn to first answer)";
+export const title = "Cold start on stdio";
 
-const contenders = {
-  "bare line echo": "stdio-echo",
-  "mica, JSON Schema": "stdio-mica-schema",
-  "mica, zod": "stdio-mica-zod",
-  "official server 2.4, zod": "stdio-official",
-};
+const database = `${cache}/cold-start.sqlite`;
+const log = ["--database", database];
 
-export async function run({ quick }) {
-  const rounds = quick ? 7 : 25;
-  const times = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
-  for (let round = -1; round < rounds; round++) {
-    for (const [name, file] of Object.entries(contenders)) {
-      const elapsed = await start(fileURLToPath(new URL(`../contenders/${file}.mjs`, import.meta.url)));
-      // The first round fills the disk cache.
-      if (round >= 0) times[name].push(elapsed);
-    }
+const DIRECT = [
+  { name: "line echo", file: "contenders/stdio-echo", required: true },
+  { name: "mica, JSON Schema", file: "contenders/stdio-mica-schema", required: true },
+  { name: "mica, JSON Schema, bundled", file: "contenders/stdio-mica-schema", bundle: true, full: true },
+  { name: "mica, valibot", file: "contenders/stdio-mica-valibot", required: true },
+  { name: "mica, valibot, bundled", file: "contenders/stdio-mica-valibot", bundle: true, full: true },
+  { name: "mica, zod", file: "contenders/stdio-mica-zod", full: true },
+  { name: "mica, zod, bundled", file: "contenders/stdio-mica-zod", bundle: true, required: true },
+  { name: "incident log", file: "contenders/stdio-incidents", args: log, full: true },
+  { name: "incident log, bundled", file: "contenders/stdio-incidents", args: log, bundle: true, required: true },
+  { name: "official 2.4, zod", file: "contenders/stdio-official" },
+  { name: "official 2.4, zod, bundled", file: "contenders/stdio-official", bundle: true, full: true },
+  { name: "sdk 1.32, zod", file: "contenders/stdio-sdk1", earlier: true, full: true },
+  { name: "fastmcp, zod", file: "peers/stdio-fastmcp", earlier: true, full: true },
+];
+
+/** As hosts start published servers: by the name of a command that is installed. */
+const NPX = [
+  { name: "line echo", command: "mica-bench-echo" },
+  { name: "incident log, bundled", command: "incidents-mcp", args: log },
+];
+
+export async function run({ quick, nodes }) {
+  const contenders = DIRECT.filter(({ full }) => !(quick && full)).map((each) => {
+    const file = contender(each.file);
+    return { ...each, path: each.bundle ? bundled(file) : file };
+  });
+  const rows = [];
+  for (const { name: version, binary, isCurrent } of nodes) {
+    const starting = ({ path, args = [], earlier }) => start([binary, path, ...args], earlier);
+    const samples = await takeTurns(contenders, quick ? 11 : 25, starting);
+    rows.push(...rowsOf(isCurrent ? "direct" : `direct, ${version}`, samples));
   }
-  const floor = median(times["bare line echo"]);
-  return Object.entries(times).map(([contender, values]) => ({
-    case: "tools/list",
-    contender,
-    value: median(values),
-    spread: spread(values),
-    unit: "ms",
-    ratio: contender === "bare line echo" ? "1" : `+${(median(values) - floor).toFixed(1)} ms`,
-  }));
+  if (!quick) {
+    const starting = ({ command, args = [] }) => start(["npx", "--no-install", command, ...args]);
+    rows.push(...rowsOf("npx", await takeTurns(NPX, 9, starting)));
+  }
+  for (const end of ["", "-shm", "-wal"]) rmSync(`${database}${end}`, { force: true });
+  return rows;
 }
 
-function start(file) {
-  return new Promise((resolve, reject) => {
-    const began = performance.now();
-    const child = spawn(process.execPath, [file], { stdio: ["pipe", "pipe", "inherit"] });
-    child.on("error", reject);
-    child.stdout.once("data", (data) => {
-      const elapsed = performance.now() - began;
-      child.stdin.end();
-      if (!String(data).includes('"result"')) reject(new Error(`${file} answered ${data}`));
-      child.once("exit", () => resolve(elapsed));
-      setTimeout(() => child.kill("SIGKILL"), 3000).unref();
-    });
-    child.stdin.write(`${JSON.stringify(request(1, "tools/list", {}))}\n`);
-  });
+async function start(command, earlier = false) {
+  const messages = earlier
+    ? [INITIALIZE, INITIALIZED, earlierRequest(1, "tools/list", {})]
+    : [request(1, "tools/list", {})];
+  const answers = earlier ? 2 : 1;
+  const [file, ...args] = onCore(command);
+  const began = performance.now();
+  const child = spawn(file, args, { stdio: ["pipe", "pipe", "ignore"], cwd: root });
+  const gone = once(child, "exit");
+  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  child.stdin.on("error", () => {});
+  child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
+  let said = "";
+  let elapsed;
+  for await (const data of child.stdout) {
+    said += data;
+    if (said.split("\n").length - 1 < answers) continue;
+    elapsed = performance.now() - began;
+    break;
+  }
+  child.stdin.end();
+  await gone;
+  clearTimeout(timer);
+  if (elapsed === undefined || !said.includes('"result"')) throw new Error(`${command.join(" ")} answered ${said}`);
+  return { "ms to tools/list": elapsed };
 }

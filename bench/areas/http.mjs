@@ -1,79 +1,47 @@
-/** `tools/call` over HTTP: requests a second and processor time a request, beside a bare node:http server. */
-import { fork } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
-import { load } from "../load.mjs";
-import { HEADERS, request } from "../message.mjs";
-import { median, spread } from "../table.mjs";
+/** Requests a second over HTTP, processor time and latency, beside a bare node:http server. */
+import { forRun, HTTP_SERVERS } from "../contenders.mjs";
+import { measure, startAll, stopAll } from "../measure/http-server.mjs";
+import { rowsOf, takeTurns } from "../measure/rounds.mjs";
 
-export const title = "tools/call over HTTP, 16 connections (JSON answer)";
+export const title = "HTTP";
 
-const FLOOR = "raw node:http";
-const contenders = {
-  [FLOOR]: "http-raw",
-  mica: "http-mica",
-  "official server 2.4, best case": "http-official",
-};
+const call = { name: "echo", arguments: { text: "hello", times: 2, loud: true } };
+const argumentsOf = (characters) => ({ name: "length", arguments: { text: "x".repeat(characters) } });
+const withProgress = { name: "work", arguments: {}, _meta: { progressToken: 1 } };
 
-export async function run({ quick }) {
-  const rounds = quick ? 3 : 7;
-  const ms = quick ? 700 : 2000;
-  const servers = {};
-  try {
-    for (const [name, file] of Object.entries(contenders)) servers[name] = await start(file);
-    const samples = Object.fromEntries(Object.keys(contenders).map((name) => [name, []]));
-    for (let round = -1; round < rounds; round++) {
-      for (const [name, server] of Object.entries(servers)) {
-        const sample = await measure(server, ms);
-        if (round >= 0) samples[name].push(sample);
+const CASES = [
+  { name: "JSON, 16 connections", connections: 16, params: call, quick: true, allNodes: true },
+  { name: "JSON, 1 connection", connections: 1, params: call },
+  { name: "JSON, 256 connections", connections: 256, params: call },
+  { name: "SSE with 3 progress, 16 connections", connections: 16, params: withProgress },
+  { name: "arguments of 100 B", connections: 16, params: argumentsOf(100) },
+  { name: "arguments of 10 kB", connections: 16, params: argumentsOf(10_000) },
+  { name: "arguments of 100 kB", connections: 16, params: argumentsOf(100_000) },
+  { name: "arguments of 1 MB", connections: 16, params: argumentsOf(1_000_000) },
+  { name: "100 tools", connections: 16, params: call, tools: 100 },
+  { name: "1,000 tools", connections: 16, params: call, tools: 1_000 },
+];
+
+export async function run({ quick, nodes }) {
+  const rows = [];
+  for (const { name: version, binary, isCurrent } of nodes) {
+    for (const tools of [undefined, 100, 1_000]) {
+      const cases = CASES.filter(
+        (each) => each.tools === tools && (isCurrent ? !quick || each.quick : each.allNodes),
+      );
+      if (cases.length === 0) continue;
+      const servers = await startAll(forRun(HTTP_SERVERS, quick), { node: binary, options: { tools } });
+      try {
+        for (const { name, ...each } of cases) {
+          const samples = await takeTurns(servers, quick ? 5 : 5, (server) =>
+            measure(server, { ...each, ms: quick ? 600 : 1_000 }),
+          );
+          rows.push(...rowsOf(isCurrent ? name : `${name}, ${version}`, samples));
+        }
+      } finally {
+        await stopAll(servers);
       }
     }
-    return Object.entries(samples).flatMap(([contender, found]) => rowsOf(contender, found, samples[FLOOR]));
-  } finally {
-    for (const { child } of Object.values(servers)) child.disconnect();
   }
-}
-
-async function start(file) {
-  const child = fork(fileURLToPath(new URL(`../contenders/${file}.mjs`, import.meta.url)), {
-    stdio: "inherit",
-  });
-  const [{ port }] = await once(child, "message");
-  return { child, port };
-}
-
-async function usage({ child }) {
-  child.send("usage");
-  const [answer] = await once(child, "message");
-  return answer.cpuMicros;
-}
-
-async function measure(server, ms) {
-  const before = await usage(server);
-  const body = JSON.stringify(request(1));
-  const { requests, seconds, latencies } = await load({
-    port: server.port,
-    headers: HEADERS,
-    body,
-    connections: 16,
-    ms,
-  });
-  const cpu = ((await usage(server)) - before) / requests;
-  return { rate: requests / seconds, cpu, p99: latencies[Math.floor(latencies.length * 0.99)] };
-}
-
-function rowsOf(contender, samples, floor) {
-  const row = (unit, key) => {
-    const values = samples.map((sample) => sample[key]);
-    const ratio = median(values) / median(floor.map((sample) => sample[key]));
-    return {
-      case: key,
-      contender,
-      value: median(values),
-      spread: spread(values),
-      unit,
-      ratio: ratio.toFixed(2),
-    };
-  };
-  return [row("requests/s", "rate"), row("µs CPU/request", "cpu"), row("ms p99", "p99")];
+  return rows;
 }

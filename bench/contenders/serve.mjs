@@ -1,11 +1,12 @@
-/** Tells the bench where a server listens, and how much processor time it has used whenever it asks. */
-export function serve(port) {
+/** Tells the bench where a server listens, and how its memory stands whenever it asks. */
+export function serve(port, path = "/mcp") {
   process.on("message", (message) => {
-    if (message === "usage") {
-      const { user, system } = process.cpuUsage();
-      process.send({ cpuMicros: user + system, rss: process.memoryUsage.rss() });
-    }
+    if (message !== "memory") return;
+    // Twice: what the first leaves to finalizers, the second collects.
+    globalThis.gc?.();
+    globalThis.gc?.();
+    process.send(process.memoryUsage());
   });
   process.on("disconnect", () => process.exit(0));
-  process.send({ port });
+  process.send({ port: Number(port), path });
 }

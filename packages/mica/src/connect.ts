@@ -1,5 +1,6 @@
 /** Connecting to a server by what one knows of it: a command, a URL, or a transport. */
 import { type Client, createClient } from "./client/client.js";
+import type { Fallback } from "./client/fallback.js";
 import { type ClientOptions, readOptions } from "./client/options.js";
 import { warner } from "./client/warnings.js";
 import type { HttpTransportOptions } from "./http/client.js";
@@ -19,10 +20,16 @@ export interface TransportTarget {
   transport: ClientTransport;
 }
 
+interface Opened {
+  readonly transport: ClientTransport;
+  /** For servers of earlier revisions. */
+  readonly fallback?: Fallback;
+}
+
 export type ConnectTarget = string | URL | CommandTarget | UrlTarget | TransportTarget;
 
 /**
- * Connects to an MCP server. Close the client when done; it then ends the process or the connections.
+ * Connects to an MCP server, of this revision or of an earlier one (`era`). Close the client when done; it then ends the process or the connections.
  *
  * @throws McpError `connect_failed` where the server cannot be started or reached, `unsupported_version` where it
  *   speaks no revision in common, or what else keeps it from answering `server/discover`.
@@ -34,32 +41,59 @@ export type ConnectTarget = string | URL | CommandTarget | UrlTarget | Transport
 export async function connect(target: ConnectTarget, options: ClientOptions): Promise<Client> {
   // Before anything is started.
   readOptions(options);
-  return createClient(await openTransport(target, options), options);
+  const { transport, fallback } = await openTransport(target, options);
+  return createClient(transport, options, fallback);
 }
 
-/** Only the transport that is used is loaded. */
-async function openTransport(target: ConnectTarget, { onWarning }: ClientOptions): Promise<ClientTransport> {
+/** Only what is used is loaded, and what earlier revisions need only where one is spoken. */
+async function openTransport(target: ConnectTarget, { onWarning }: ClientOptions): Promise<Opened> {
   if (typeof target === "string" || target instanceof URL) return openUrl({ url: target });
   if (typeof target === "object" && target !== null) {
-    if ("transport" in target) return target.transport;
+    if ("transport" in target) return { transport: target.transport };
     if ("url" in target) return openUrl(target);
-    if ("command" in target) {
-      const { launchStdio } = await import("./stdio/launch.js");
-      if (onWarning === undefined) return launchStdio(target);
-      const warn = warner(onWarning);
-      const onStray = (text: string) =>
-        warn("stray_output", `The server wrote what is no message to its stdout: ${text}`);
-      return launchStdio({ onStray, ...target });
-    }
+    if ("command" in target) return openCommand(target, onWarning);
   }
   throw new TypeError("target: expected a URL, { url }, { command, args } or { transport }");
 }
 
-async function openUrl({ url, ...options }: UrlTarget): Promise<ClientTransport> {
+async function openCommand(target: CommandTarget, onWarning: ClientOptions["onWarning"]): Promise<Opened> {
+  const { launchServer } = await import("./stdio/launch.js");
+  let options = target;
+  if (onWarning !== undefined) {
+    const warn = warner(onWarning);
+    const onStray = (text: string) =>
+      warn("stray_output", `The server wrote what is no message to its stdout: ${text}`);
+    options = { onStray, ...target };
+  }
+  const server = launchServer(options);
+  const { command, args, cwd, env } = target;
+  const fallback: Fallback = {
+    key: JSON.stringify([command, args, cwd, env]),
+    isProcess: true,
+    async open(greeting, signal) {
+      const { legacyStdio } = await import("./legacy/client/stdio.js");
+      return legacyStdio(server, { ...greeting, signal });
+    },
+  };
+  return { transport: server.transport, fallback };
+}
+
+async function openUrl({ url, ...options }: UrlTarget): Promise<Opened> {
   if (!/^https?:/i.test(String(url))) {
     const hint = "; a command is given as { command, args }";
     throw new TypeError(`target: expected an http or https URL, got ${JSON.stringify(String(url))}${hint}`);
   }
   const { httpTransport } = await import("./http/client.js");
-  return httpTransport(url, options);
+  const transport = httpTransport(url, options);
+  const fallback: Fallback = {
+    key: String(url),
+    isProcess: false,
+    async open(greeting, signal, note) {
+      const { legacyHttp } = await import("./legacy/client/http.js");
+      const connection = await legacyHttp(url, options, { ...greeting, signal }, note);
+      await transport.close();
+      return connection;
+    },
+  };
+  return { transport, fallback };
 }

@@ -9,8 +9,45 @@ import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId } 
 export interface AuthInfo {
   /** Stable identifier of the caller, e.g. issuer and subject of a token. */
   readonly principal: string;
+  /** What the caller may do: the scopes that were granted, and those that they imply. */
   readonly scopes: readonly string[];
   readonly claims: Readonly<Record<string, unknown>>;
+}
+
+/** What an HTTP binding shows a {@link Protection} of a request, before its body. */
+export interface PresentedCredentials {
+  /** Every value of the `Authorization` header. */
+  readonly authorization: readonly string[];
+  /** Path and query of the request, or its whole URL. */
+  readonly target: string;
+}
+
+/** Why a request is not served, with the status and headers of the answer (authorization, Error Handling). */
+export interface AuthRefusal {
+  readonly status: 400 | 401 | 403 | 503;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type Authenticated =
+  | { readonly auth: AuthInfo; readonly refusal?: undefined }
+  | { readonly refusal: AuthRefusal; readonly auth?: undefined };
+
+/** The document by which clients find the authorization servers of a resource (RFC 9728). */
+export interface ResourceMetadata {
+  readonly url: string;
+  /** Where it is served: that of the resource, and the root. */
+  readonly paths: readonly string[];
+  readonly json: string;
+}
+
+/** How HTTP bindings find out who calls, and what they may do. `createProtection` of `mica-mcp/auth` makes one. */
+export interface Protection {
+  readonly metadata: ResourceMetadata;
+  /** Called once per request, before its body is read. Never throws or rejects. */
+  authenticate(credentials: PresentedCredentials): Authenticated | Promise<Authenticated>;
+  /** What to answer a caller who lacks any of the scopes that the request needs; undefined where none is missing. */
+  refuseScopes(auth: AuthInfo, required: readonly string[]): AuthRefusal | undefined;
 }
 
 /** One request being served: created by a binding, given to {@link RequestHandler.handle}. */
@@ -44,6 +81,13 @@ export interface RequestHandler {
   handle(request: JSONRPCRequest, exchange: ServerExchange): Promise<JSONRPCResponse>;
   /** The arguments of this request that must also stand in headers; empty for most. Called by HTTP bindings only. */
   mirroredHeaders(request: JSONRPCRequest): readonly MirroredHeader[];
+  /**
+   * The scopes that this request needs: those of the tool, resource or prompt that it names. Empty for most; absent
+   * where nothing needs any. Called by bindings that authenticate; `handle` looks for itself where `auth` is there.
+   */
+  requiredScopes?(request: Pick<JSONRPCRequest, "method" | "params">): readonly string[];
+  /** Who may call over HTTP; absent where that is left to the options of the binding. */
+  readonly protection?: Protection | undefined;
   /** The revisions that `handle` serves, newest first. */
   readonly supportedVersions: readonly string[];
   /** Ends what is still open (subscriptions) gracefully. Called by a binding when it shuts down. */
@@ -70,6 +114,11 @@ export interface ClientTransport {
   exchange(request: JSONRPCRequest, options?: ClientExchangeOptions): Promise<JSONRPCResponse>;
   /** Whether arguments are mirrored into headers here, so that bad `x-mcp-header` annotations matter. */
   readonly mirrorsArguments: boolean;
+  /**
+   * No exchange will follow an `input_required` result with this `requestState`. Only of use where something is kept
+   * open for the answers, as with servers of earlier revisions. Never throws.
+   */
+  abandon?(requestState: string): void;
   /** Ends the connection (and the process, where there is one). Safe to call twice. */
   close(): Promise<void>;
 }

@@ -224,12 +224,12 @@ describe("two stores on one file", () => {
     const { number } = await two.open({ title: "After", severity: "sev1" });
     await expect.poll(() => told).toEqual([number]);
     stop();
-    const while_away = await two.open({ title: "While nobody watched", severity: "sev1" });
+    const whileAway = await two.open({ title: "While nobody watched", severity: "sev1" });
     one.watch((numbers) => told.push(...numbers));
     const last = await two.open({ title: "After that", severity: "sev1" });
     await expect.poll(() => told.at(-1)).toBe(last.number);
     expect(told).toEqual([number, last.number]);
-    expect(told).not.toContain(while_away.number);
+    expect(told).not.toContain(whileAway.number);
   });
 
   it("wait for each other's writes, and say so where that takes too long", async () => {

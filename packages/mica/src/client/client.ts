@@ -12,6 +12,7 @@ import type { DiscoverResult, Implementation, Result, ServerCapabilities } from 
 import type { ClientTransport } from "../transport.js";
 import { openConnection } from "./connection.js";
 import { shown } from "./exchange.js";
+import type { EraReport, Fallback } from "./fallback.js";
 import {
   type Collected,
   type ListOptions,
@@ -39,6 +40,8 @@ export interface RequestOptions extends CallOptions {
 export interface Client extends AsyncDisposable {
   /** The protocol revision in use. */
   readonly protocolVersion: string;
+  /** How the revision was found. */
+  readonly era: EraReport;
   /** Name and version as the server gives them: for display, never for decisions. */
   readonly serverInfo: Implementation | undefined;
   readonly serverCapabilities: ServerCapabilities;
@@ -90,13 +93,18 @@ export interface Client extends AsyncDisposable {
 /**
  * Makes a client of a transport, which from then on belongs to it. Asks `server/discover` first.
  *
+ * @param fallback Speaks to a server of an earlier revision; without it such a server is refused.
  * @throws McpError `unsupported_version` where the server speaks no revision in common; whatever else keeps
  *   the server from answering. The transport is closed then.
  * @throws TypeError naming the option that is wrong.
  * @example const client = await createClient(transport, { name: "example", version: "1.0.0" });
  */
-export async function createClient(transport: ClientTransport, options: ClientOptions): Promise<Client> {
-  const connection = await openConnection(transport, options).catch(async (error: unknown) => {
+export async function createClient(
+  transport: ClientTransport,
+  options: ClientOptions,
+  fallback?: Fallback,
+): Promise<Client> {
+  const connection = await openConnection(transport, options, fallback).catch(async (error: unknown) => {
     await transport.close().catch(() => {});
     throw error;
   });
@@ -107,6 +115,7 @@ export async function createClient(transport: ClientTransport, options: ClientOp
     get protocolVersion() {
       return connection.protocolVersion;
     },
+    era: connection.era,
     get serverInfo() {
       return connection.serverInfo;
     },

@@ -11,20 +11,22 @@ import type { DiscoverResult, Implementation, Result } from "../protocol/types.j
 import { headerParams } from "../schema/header-params.js";
 import type { ClientTransport } from "../transport.js";
 import { cacheKey, createCache } from "./cache.js";
-import { findEra, legacyError, MODERN_VERSIONS } from "./era.js";
 import { closedError, createExchanger, type Send, shown } from "./exchange.js";
+import type { EraReport, Fallback } from "./fallback.js";
 import { createFulfiller } from "./input.js";
 import { capabilitiesOf } from "./input-handlers.js";
 import { createInvalidation } from "./invalidation.js";
 import { type Collected, collect, type ListKind, type ListOptions, TOOLS } from "./lists.js";
 import { type CachedCallOptions, type ClientOptions, readOptions } from "./options.js";
 import { checkShape, resultType } from "./result.js";
+import { settleEra } from "./settle-era.js";
 import { type ListenOptions, listen, type Subscription } from "./subscriptions.js";
 import { createKnownTools, type KnownTools } from "./tools.js";
 import { warner } from "./warnings.js";
 
 export interface Connection {
   readonly protocolVersion: string;
+  readonly era: EraReport;
   /** The last answer to `server/discover`. */
   readonly discovered: DiscoverResult;
   readonly serverInfo: Implementation | undefined;
@@ -48,8 +50,9 @@ const MAX_REMEMBERED_WARNINGS = 1_000;
 
 /** Probes the server behind a transport. On failure the transport stays open: it is the caller's to close. */
 export async function openConnection(
-  transport: ClientTransport,
+  probed: ClientTransport,
   options: ClientOptions,
+  fallback: Fallback | undefined,
 ): Promise<Connection> {
   const { identity, limits } = readOptions(options);
   const warn = warner(options.onWarning);
@@ -59,30 +62,45 @@ export async function openConnection(
     maxChars: limits.cacheChars,
     now: options.now ?? Date.now,
   });
-  const exchanger = createExchanger({
-    transport,
-    protocolVersion: MODERN_VERSIONS[0] as string,
-    clientInfo: identity,
-    clientCapabilities: { ...options.capabilities, ...capabilitiesOf(options) },
-    timeoutMs: limits.timeoutMs,
-    maxTimeoutMs: limits.maxTimeoutMs,
-    onLog: options.onLog,
-    logLevel: options.logLevel,
-    warn,
-  });
-
-  const era = await findEra(exchanger, { signal: options.signal });
-  if (era.kind === "legacy") throw legacyError(era);
-  let { discovered } = era;
-  cache.expect(cacheKey("server/discover", {}, undefined))(discovered);
-
-  const serverInfo = () => readServerInfo(discovered);
+  const clientCapabilities = { ...options.capabilities, ...capabilitiesOf(options) };
   const fulfiller = createFulfiller({
     handlers: options,
     limits,
-    server: serverInfo,
+    server: () => serverInfo(),
+    abandon: (requestState) => transport.abandon?.(requestState),
     closing: closing.signal,
   });
+
+  const settled = await settleEra({
+    mode: options.era ?? "auto",
+    transport: probed,
+    fallback,
+    probeTimeoutMs: limits.probeTimeoutMs,
+    signal: options.signal,
+    greeting: {
+      clientInfo: identity,
+      clientCapabilities,
+      timeoutMs: limits.timeoutMs,
+      answer: fulfiller.answer,
+    },
+    exchangerOf: (over, protocolVersion) =>
+      createExchanger({
+        transport: over,
+        protocolVersion,
+        clientInfo: identity,
+        clientCapabilities,
+        timeoutMs: limits.timeoutMs,
+        maxTimeoutMs: limits.maxTimeoutMs,
+        onLog: options.onLog,
+        logLevel: options.logLevel,
+        warn,
+      }),
+  });
+  const { transport, exchanger } = settled;
+  let { discovered } = settled;
+  cache.expect(cacheKey("server/discover", {}, undefined))(discovered);
+
+  const serverInfo = () => readServerInfo(discovered);
   const toolKind = transport.mirrorsArguments ? withHeaderParams(TOOLS) : TOOLS;
   const tools = createKnownTools({
     mirrors: transport.mirrorsArguments,
@@ -140,6 +158,7 @@ export async function openConnection(
     get protocolVersion() {
       return exchanger.protocolVersion;
     },
+    era: settled.report,
     get discovered() {
       return discovered;
     },

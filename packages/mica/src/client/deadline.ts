@@ -178,3 +178,29 @@ export function whileWanted<T>(
     shared.then(resolve, reject).finally(forget);
   });
 }
+
+/** Waits for something that does not reject; undefined where it does not come in time. */
+export function unlessSilent<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, undefined);
+    void work.then((value) => {
+      clearTimeout(timer);
+      resolve(value);
+    });
+  });
+}
+
+/** A controller that also aborts, for the same reason, when one of these signals does. */
+export function abortedWith(...signals: (AbortSignal | undefined)[]) {
+  const controller = new AbortController();
+  const ends = signals.flatMap((signal) => {
+    if (signal === undefined) return [];
+    const abort = () => controller.abort(signal.reason);
+    if (signal.aborted) abort();
+    return [onAbort(signal, abort)];
+  });
+  const release = () => {
+    for (const end of ends) end();
+  };
+  return { controller, release };
+}

@@ -31,9 +31,15 @@ export function formProblem(schema: ElicitationSchema, content: unknown): string
   return undefined;
 }
 
-type Field = Record<string, unknown>;
+type Field = Readonly<Record<string, unknown>>;
 
-function fieldProblem(field: Field, value: unknown): string | undefined {
+/**
+ * What a value for one field of a form should have been; undefined where it fits. `connect` checks answers itself:
+ * this is for asking again before that.
+ *
+ * @example fieldProblem({ type: "string", minLength: 3 }, "ab") === "at least 3 characters"
+ */
+export function fieldProblem(field: Field, value: unknown): string | undefined {
   switch (field["type"]) {
     case "boolean":
       return typeof value === "boolean" ? undefined : "a boolean";

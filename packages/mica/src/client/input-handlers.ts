@@ -18,7 +18,9 @@ import { fillDefaults, formProblem } from "./form-answer.js";
 export interface InputContext {
   /** The server's name for the question, unique within the request. */
   readonly key: string;
-  /** The request that cannot go on without the answer. */
+  /** Everything that the server asks for in this round, by key: the question itself among it. */
+  readonly requests: Readonly<Record<string, unknown>>;
+  /** The request that cannot go on without the answer; empty where a server of an earlier revision asks by itself. */
   readonly method: string;
   readonly params: Readonly<Record<string, unknown>>;
   /** Who asks, as it calls itself: show it to the person who answers. */

@@ -1,6 +1,6 @@
 /** Fulfil and retry: answers what a server asks for, until its result is complete (patterns/mrtr). */
 import { McpError } from "../protocol/errors.js";
-import type { InputRequiredResult, InputResponses } from "../protocol/input-requests.js";
+import type { InputRequiredResult, InputResponse, InputResponses } from "../protocol/input-requests.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import type { Implementation, Result } from "../protocol/types.js";
 import { linkSignals, onAbort, pause } from "./deadline.js";
@@ -23,17 +23,21 @@ export interface Fulfiller {
     params: Record<string, unknown>,
     options: SendOptions,
   ): Promise<Fulfilled>;
+  /** Answers one question that a server of an earlier revision asks outside of every request. */
+  answer(question: unknown, signal: AbortSignal): Promise<InputResponse>;
 }
 
 export interface FulfillerOptions {
   readonly handlers: InputHandlers;
   readonly limits: ClientLimits;
   readonly server: () => Implementation | undefined;
+  /** Called where no request with that state will follow. */
+  readonly abandon: (requestState: string) => void;
   /** Aborts, with an `McpError`, when the client is closed. */
   readonly closing: AbortSignal;
 }
 
-export function createFulfiller({ handlers, limits, server, closing }: FulfillerOptions): Fulfiller {
+export function createFulfiller({ handlers, limits, server, abandon, closing }: FulfillerOptions): Fulfiller {
   /** Settles when nobody is being asked: a person is never shown two forms at once. */
   let person: Promise<unknown> = Promise.resolve();
 
@@ -64,7 +68,7 @@ export function createFulfiller({ handlers, limits, server, closing }: Fulfiller
   /** All answers or none: nothing half-answered is ever sent. */
   const answerAll = async (
     requests: Record<string, unknown>,
-    context: Omit<InputContext, "key" | "signal" | "server">,
+    context: Pick<InputContext, "method" | "params">,
     stop: AbortSignal,
   ): Promise<InputResponses> => {
     const entries = Object.entries(requests);
@@ -77,7 +81,7 @@ export function createFulfiller({ handlers, limits, server, closing }: Fulfiller
     const answerers = entries.map(([key, request]) => [key, answererFor(handlers, key, request)] as const);
     stop.throwIfAborted();
     const controller = new AbortController();
-    const given = { ...context, server: server(), signal: controller.signal };
+    const given = { ...context, requests, server: server(), signal: controller.signal };
     let forget: (() => void) | undefined;
     try {
       const stopped = new Promise<never>((_, reject) => {
@@ -135,8 +139,27 @@ export function createFulfiller({ handlers, limits, server, closing }: Fulfiller
       const result = await send(method, params, options);
       if (resultType(method, result) === "complete") return { result, retried: false };
       const link = linkSignals(method, options.signal, closing);
+      let held = result["requestState"];
+      const sendOn: Send = async (...args) => {
+        held = undefined;
+        const next = await send(...args);
+        held = next["requestState"];
+        return next;
+      };
       try {
-        return { result: await repeat(send, method, params, options, result, link.signal), retried: true };
+        return { result: await repeat(sendOn, method, params, options, result, link.signal), retried: true };
+      } catch (error) {
+        if (typeof held === "string") abandon(held);
+        throw error;
+      } finally {
+        link.release();
+      }
+    },
+    async answer(question, signal) {
+      const link = linkSignals("a question of the server", signal, closing);
+      try {
+        const answers = await answerAll({ question }, { method: "", params: {} }, link.signal);
+        return answers["question"] as InputResponse;
       } finally {
         link.release();
       }

@@ -16,6 +16,8 @@ export interface ClientLimits {
   timeoutMs: number;
   /** Milliseconds after which a request is cancelled whatever progress it reports. */
   maxTimeoutMs: number;
+  /** Milliseconds of silence after which a server process is asked to `initialize` as well. */
+  probeTimeoutMs: number;
   /** Pages that one listing collects. */
   maxPages: number;
   /** Entries that one listing collects. */
@@ -46,6 +48,8 @@ export const DEFAULT_CLIENT_LIMITS: Readonly<ClientLimits> = {
   /** Long enough for a tool that calls a slow service, short enough that a person notices. */
   timeoutMs: 60_000,
   maxTimeoutMs: 600_000,
+  /** Some servers of earlier revisions ignore what comes before a handshake. An answer that comes later still counts. */
+  probeTimeoutMs: 2_000,
   /** Cursors are opaque, so that only a bound can end a list that never ends. */
   maxPages: 1_000,
   maxEntries: 100_000,
@@ -77,6 +81,11 @@ export interface ClientOptions extends Implementation, InputHandlers {
   validateOutput?: boolean;
   /** Whether results are cached for as long as the server allows. Default true. */
   cache?: boolean;
+  /**
+   * What to speak: what the server turns out to speak (`auto`), 2026-07-28 only (`modern`), or an earlier revision
+   * without asking first (`legacy`). Default `auto`.
+   */
+  era?: "auto" | "modern" | "legacy";
   /** Overrides of {@link DEFAULT_CLIENT_LIMITS}. */
   limits?: Partial<ClientLimits>;
   /** Gives up connecting. Once connected it does nothing. */
@@ -118,6 +127,10 @@ export function readOptions(options: ClientOptions): { identity: Implementation;
     if (callback !== undefined && typeof callback !== "function") {
       throw new TypeError(`options.${name}: expected a function, got ${JSON.stringify(callback)}`);
     }
+  }
+  const { era }: { era?: unknown } = options;
+  if (era !== undefined && era !== "auto" && era !== "modern" && era !== "legacy") {
+    throw new TypeError(`options.era: expected "auto", "modern" or "legacy", got ${JSON.stringify(era)}`);
   }
   return { identity, limits: readLimits(options.limits) };
 }

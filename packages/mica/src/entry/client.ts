@@ -1,5 +1,8 @@
 /** `mica-mcp/client`: writing a client. Loads a transport at first use, and a JSON Schema validator likewise. */
 export type { Client, RequestOptions } from "../client/client.js";
+export type { EraBranch } from "../client/era.js";
+export type { EraReport } from "../client/fallback.js";
+export { fieldProblem } from "../client/form-answer.js";
 export type { InputContext, InputHandlers } from "../client/input-handlers.js";
 export type { SubscriptionEvent } from "../client/listen-reader.js";
 export type {

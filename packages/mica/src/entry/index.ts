@@ -31,18 +31,21 @@ export {
 export type { ServerOptions } from "../server/options.js";
 export type { PromptDefinition, PromptHandler, PromptPart, PromptReturn } from "../server/prompts.js";
 export type { Answers, AnyQuestion, ElicitAnswer, UrlAnswer } from "../server/questions.js";
-export {
-  type ContentsItem,
-  contents,
-  type ResourceDefinition,
-  type ResourceOutput,
-  type ResourceReader,
-  type ResourceTemplateDefinition,
-  type TemplateReader,
+export { type ContentsItem, contents, type ResourceOutput } from "../server/resource-contents.js";
+export type {
+  ResourceDefinition,
+  ResourceReader,
+  ResourceTemplateDefinition,
+  TemplateReader,
 } from "../server/resources.js";
 export type { StepInfo } from "../server/round.js";
 export { DEFAULT_STATE_OPTIONS, type StateOptions } from "../server/sealed-state.js";
 export { createServer, type Server } from "../server/server.js";
 export type { ToolArguments, ToolDefinition, ToolHandler, ToolReturn } from "../server/tools.js";
-export { parseUriTemplate, type TemplateValues, type TemplateVariables, type UriTemplate } from "../server/uri-template.js";
+export {
+  parseUriTemplate,
+  type TemplateValues,
+  type TemplateVariables,
+  type UriTemplate,
+} from "../server/uri-template.js";
 export type { AuthInfo, MirroredHeader, RequestHandler, ServerExchange } from "../transport.js";

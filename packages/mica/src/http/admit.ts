@@ -100,7 +100,7 @@ export function authorityOf(target: string): string | undefined {
 }
 
 /** The path of a request target, which may be a whole URL and may have a query. */
-function pathOf(target: string): string {
+export function pathOf(target: string): string {
   const path = target.replace(/^https?:\/\/[^/?#]*/i, "");
   const end = path.search(/[?#]/);
   return end < 0 ? path : path.slice(0, end);

@@ -112,7 +112,7 @@ function isRepeatable({ method, params = {} }: JSONRPCRequest): boolean {
   return params["inputResponses"] === undefined && params["requestState"] === undefined;
 }
 
-function readUrl(url: string | URL): URL {
+export function readUrl(url: string | URL): URL {
   const given = String(url);
   const target = URL.canParse(given) ? new URL(given) : undefined;
   if (target?.protocol === "http:" || target?.protocol === "https:") {
@@ -122,7 +122,7 @@ function readUrl(url: string | URL): URL {
   throw new TypeError(`url: expected an http or https URL, got ${JSON.stringify(given)}`);
 }
 
-function checkHeaders(headers: HttpHeaders | undefined): HttpHeaders | undefined {
+export function checkHeaders(headers: HttpHeaders | undefined): HttpHeaders | undefined {
   for (const [name, value] of Object.entries(headers ?? {})) {
     if (RESERVED.test(name)) throw new TypeError(`headers.${name}: the protocol sets this header itself`);
     // The value may be a secret, and stays out of the message.
@@ -132,7 +132,7 @@ function checkHeaders(headers: HttpHeaders | undefined): HttpHeaders | undefined
   return headers;
 }
 
-function readLimits(overrides: Partial<HttpClientLimits> | undefined): HttpClientLimits {
+export function readLimits(overrides: Partial<HttpClientLimits> | undefined): HttpClientLimits {
   const limits = { ...DEFAULT_HTTP_CLIENT_LIMITS };
   for (const name of Object.keys(limits) as (keyof HttpClientLimits)[]) {
     const value = overrides?.[name];

@@ -22,6 +22,9 @@ export interface EarlierClients {
   close(): void;
 }
 
+/** What no earlier revision has: a client that sends it should hear what its request lacks. */
+const MODERN_METHODS = new Set<unknown>(["server/discover", "subscriptions/listen"]);
+
 export function earlierClients(handler: RequestHandler, legacy: Legacy, maxDepth: number): EarlierClients {
   let loading: Promise<LegacyHttp> | undefined;
   let loaded: LegacyHttp | undefined;
@@ -41,7 +44,8 @@ export function earlierClients(handler: RequestHandler, legacy: Legacy, maxDepth
       const meta = isObject(params) ? params["_meta"] : undefined;
       // "A request carrying modern per-request `_meta` is served statelessly according to this revision."
       if (isObject(meta) && meta[MetaKey.protocolVersion] !== undefined) return false;
-      return body["method"] === "initialize" || !isModern(version, handler);
+      const method = body["method"];
+      return method === "initialize" || !(isModern(version, handler) || MODERN_METHODS.has(method));
     },
     handle(call) {
       if (loaded !== undefined) return loaded.handle(call);
@@ -52,7 +56,11 @@ export function earlierClients(handler: RequestHandler, legacy: Legacy, maxDepth
       loading ??= load();
       loading.then(
         (ready) => {
-          if (!isClosed) onClose = ready.handle(call);
+          if (isClosed) return;
+          const close = ready.handle(call);
+          // It may have been answered already.
+          if (isClosed) close();
+          else onClose = close;
         },
         (error: unknown) => {
           console.error("[mica] clients of earlier revisions cannot be served:", error);

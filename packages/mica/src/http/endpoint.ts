@@ -1,16 +1,26 @@
 /** One MCP endpoint: everything that is decided alike on node:http and on web standards. */
-import type { RequestHandler } from "../transport.js";
+
+import { type LegacyHttpOptions, readLegacy } from "../legacy-options.js";
+import type { AuthInfo, PresentedCredentials, RequestHandler } from "../transport.js";
 import {
   type AcceptedForms,
   notAcceptable,
+  pathOf,
   type RequestHead,
   readAccept,
   refuseHead,
   tooLarge,
 } from "./admit.js";
 import { type Answer, refuse, withCors } from "./answer.js";
+import {
+  type AuthorizationOptions,
+  type Caller,
+  identify,
+  metadataAnswer,
+  readProtection,
+  refuseBody,
+} from "./authorization.js";
 import type { ReadHeader } from "./check.js";
-import { type LegacyHttpOptions, readLegacy } from "../legacy-options.js";
 import { type EarlierClients, earlierClients } from "./earlier-clients.js";
 import { createGuard, type GuardOptions } from "./guard.js";
 import { type HttpServerLimits, httpLimits } from "./limits.js";
@@ -21,8 +31,7 @@ export type Admission =
   | { readonly forms: AcceptedForms; readonly answer?: undefined }
   | { readonly answer: Answer; readonly forms?: undefined };
 
-/** Who may call, whether earlier clients are served, and every limit. */
-export interface EndpointOptions extends GuardOptions, Partial<HttpServerLimits> {
+export interface EarlierClientOptions {
   /**
    * Clients of earlier revisions, which begin with `initialize`: with `"reject"` they are told the revisions of the
    * server. Default: each of their requests is served for itself, without sessions.
@@ -30,13 +39,30 @@ export interface EndpointOptions extends GuardOptions, Partial<HttpServerLimits>
   readonly legacy?: "reject" | LegacyHttpOptions | undefined;
 }
 
-/** A binding calls `admit`, and for what is admitted `enter`, `receive` or `tooLarge`, and `leave` in the end. */
+/** Who may call, whether earlier clients are served, and every limit. */
+export interface EndpointOptions
+  extends GuardOptions,
+    AuthorizationOptions,
+    EarlierClientOptions,
+    Partial<HttpServerLimits> {}
+
+/** A binding calls `admit`, and for what is admitted `enter`, `identify`, `receive` or `tooLarge`, and `leave` in the end. */
 export interface Endpoint {
   readonly limits: HttpServerLimits;
   /** Undefined where earlier clients are refused. */
   readonly earlier: EarlierClients | undefined;
+  /** Undefined where nobody is asked who they are. */
+  readonly identify:
+    | ((credentials: PresentedCredentials, { method, header }: RequestHead) => Promise<Caller>)
+    | undefined;
   admit(head: RequestHead): Admission;
-  receive(text: string | undefined, header: ReadHeader, forms: AcceptedForms): Received;
+  /** @param auth Who calls, where that was asked. */
+  receive(
+    text: string | undefined,
+    header: ReadHeader,
+    forms: AcceptedForms,
+    auth: AuthInfo | undefined,
+  ): Received;
   tooLarge(header: ReadHeader): Answer;
   enter(): void;
   leave(): void;
@@ -57,6 +83,7 @@ export function createEndpoint(
 ): Endpoint {
   const limits = httpLimits(options);
   const guard = createGuard(options);
+  const protection = readProtection(options, handler);
   const legacy = readLegacy(options.legacy, true);
   const earlier = legacy && earlierClients(handler, legacy, limits.maxDepth);
   let inFlight = 0;
@@ -74,18 +101,33 @@ export function createEndpoint(
   return {
     limits,
     earlier,
+    identify:
+      protection &&
+      (async (credentials, { method, header }) => {
+        const caller = await identify(protection, credentials, method !== "POST");
+        return caller.answer ? { answer: withCors(caller.answer, header("origin")) } : caller;
+      }),
     admit(head) {
       const origin = head.header("origin");
-      const stranger = guard(head.hosts, origin);
+      const isMetadata = protection?.metadata.paths.includes(pathOf(head.target));
+      const stranger = guard(head.hosts, isMetadata ? undefined : origin);
       if (stranger !== undefined) return { answer: refuse(403, stranger) };
+      if (protection && isMetadata) {
+        const requested = head.header("access-control-request-headers");
+        return { answer: metadataAnswer(protection.metadata, head.method, requested) };
+      }
       const refused = refuseHead(head, path, handler, limits, earlier?.keepsSessions) ?? refuseBusy();
       if (refused) return { answer: withCors(refused, origin) };
       const accept = head.header("accept");
       const forms = readAccept(accept);
       return forms ? { forms } : { answer: withCors(notAcceptable(accept), origin) };
     },
-    receive(text, header, forms) {
-      const received = receive(text, header, forms, handler, limits, earlier);
+    receive(text, header, forms, auth) {
+      let received = receive(text, header, forms, handler, limits, earlier);
+      if (protection && auth && !received.answer) {
+        const denied = refuseBody(protection, auth, handler, received.request ?? received.earlier);
+        if (denied) received = { answer: denied };
+      }
       return received.answer ? { answer: withCors(received.answer, header("origin")) } : received;
     },
     tooLarge: (header) => withCors(tooLarge(limits), header("origin")),

@@ -2,7 +2,7 @@
 import { ErrorCode } from "../protocol/errors.js";
 import { encodeMessage, errorResponse } from "../protocol/jsonrpc.js";
 import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "../protocol/types.js";
-import type { RequestHandler, ServerExchange } from "../transport.js";
+import type { AuthInfo, RequestHandler, ServerExchange } from "../transport.js";
 import type { AcceptedForms } from "./admit.js";
 import { type Answer, statusOf } from "./answer.js";
 import { sseEvent } from "./sse.js";
@@ -13,11 +13,15 @@ export interface Outlet {
   answer(answer: Answer): void;
   open(headers?: Record<string, string>): void;
   event(event: string): void;
+  /** Undefined while the reader keeps up, else resolves once it has caught up, or is gone. */
+  ready(): Promise<void> | undefined;
   end(lastEvent: string): void;
 }
 
 /** A class, so that a request costs one object and its getter is compiled once. */
 export class HttpExchange implements ServerExchange {
+  /** Set before the request is served, where the server is protected. */
+  auth: AuthInfo | undefined;
   private readonly outlet: Outlet;
   private readonly forms: AcceptedForms;
   private streaming = false;

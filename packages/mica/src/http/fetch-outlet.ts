@@ -24,11 +24,13 @@ export function createOutlet({ origin, limits, resolve, onClose }: OutletOptions
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined;
   let timer: ReturnType<typeof setInterval> | undefined;
   let closed = false;
+  let wake: (() => void) | undefined;
 
   function close(): void {
     if (closed) return;
     closed = true;
     clearInterval(timer);
+    wake?.();
     onClose();
   }
 
@@ -64,6 +66,7 @@ export function createOutlet({ origin, limits, resolve, onClose }: OutletOptions
           start(given) {
             controller = given;
           },
+          pull: () => wake?.(),
           cancel: close,
         },
         { highWaterMark: limits.maxBufferedBytes, size: (chunk) => chunk.byteLength },
@@ -74,6 +77,17 @@ export function createOutlet({ origin, limits, resolve, onClose }: OutletOptions
       resolve(new Response(stream, { status: 200, headers: { ...streamHeaders(origin), ...headers } }));
     },
     event,
+    ready() {
+      if (closed || !controller || (controller.desiredSize ?? 0) > 0) return undefined;
+      return new Promise((resolve) => {
+        const wakeOthers = wake;
+        wake = () => {
+          wake = undefined;
+          wakeOthers?.();
+          resolve();
+        };
+      });
+    },
     end(lastEvent) {
       if (closed) return;
       controller?.enqueue(encoder.encode(lastEvent));

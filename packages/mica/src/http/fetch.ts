@@ -1,18 +1,24 @@
 /** Streamable HTTP on web standards alone: `Request` in, `Response` out. No node: module is loaded here. */
-import type { RequestHandler } from "../transport.js";
-import { authorityOf } from "./admit.js";
-import type { Answer } from "./answer.js";
-import { createEndpoint } from "./endpoint.js";
+import type { AuthInfo, RequestHandler } from "../transport.js";
+import { type AcceptedForms, authorityOf } from "./admit.js";
+import type { AuthorizationOptions } from "./authorization.js";
+import type { ReadHeader } from "./check.js";
+import { createEndpoint, type EarlierClientOptions } from "./endpoint.js";
 import { HttpExchange, serve } from "./exchange.js";
-import { createOutlet } from "./fetch-outlet.js";
+import { createOutlet, responseOf } from "./fetch-outlet.js";
 import type { GuardOptions } from "./guard.js";
 import type { HttpLimits } from "./limits.js";
+import type { Received } from "./receive.js";
 
 /**
- * Who may call, and every limit; see {@link DEFAULT_HTTP_LIMITS} for the defaults. Where it listens is not known
- * here, so anything but loopback hosts must be named in `allowedHosts`.
+ * Who may call, whether earlier clients are served, and every limit; see {@link DEFAULT_HTTP_LIMITS} for the
+ * defaults. Where it listens is not known here, so anything but loopback hosts must be named in `allowedHosts`.
  */
-export interface FetchHandlerOptions extends GuardOptions, Partial<HttpLimits> {}
+export interface FetchHandlerOptions
+  extends GuardOptions,
+    AuthorizationOptions,
+    EarlierClientOptions,
+    Partial<HttpLimits> {}
 
 export type FetchHandler = (request: Request) => Promise<Response>;
 
@@ -26,35 +32,65 @@ export function createFetchHandler(handler: RequestHandler, options: FetchHandle
   const endpoint = createEndpoint(handler, options, undefined);
   const { limits } = endpoint;
 
+  async function receive(
+    request: Request,
+    header: ReadHeader,
+    forms: AcceptedForms,
+    auth: AuthInfo | undefined,
+  ): Promise<Received> {
+    const body = await readBody(request.body, limits.maxBodyBytes);
+    return body === TOO_LARGE
+      ? { answer: endpoint.tooLarge(header) }
+      : endpoint.receive(body, header, forms, auth);
+  }
+
   return async (request) => {
     const header = (name: string): string | undefined => request.headers.get(name) ?? undefined;
     const hosts = [authorityOf(request.url), header("host")].filter((host) => host !== undefined);
-    const { forms, answer } = endpoint.admit({ method: request.method, target: request.url, hosts, header });
-    if (answer) return respond(answer);
+    const { method, url: target, signal } = request;
+    const head = { method, target, hosts, header };
+    const { forms, answer } = endpoint.admit(head);
+    if (answer) return responseOf(answer);
 
     endpoint.enter();
-    const body = await readBody(request.body, limits.maxBodyBytes);
-    const received =
-      body === TOO_LARGE ? { answer: endpoint.tooLarge(header) } : endpoint.receive(body, header, forms);
+    const authorization = [header("authorization")].filter((value) => value !== undefined);
+    const caller = endpoint.identify && (await endpoint.identify({ authorization, target }, head));
+    const auth = caller?.auth;
+    const received: Received = caller?.answer
+      ? { answer: caller.answer }
+      : method === "POST"
+        ? await receive(request, header, forms, auth)
+        : { earlier: undefined };
     if (received.answer) {
       endpoint.leave();
-      return respond(received.answer);
+      return responseOf(received.answer);
     }
     return new Promise((resolve) => {
+      let isClosed = false;
+      let onGone: (() => void) | undefined;
       const outlet = createOutlet({
         origin: header("origin"),
         limits,
         resolve,
         onClose() {
-          request.signal.removeEventListener("abort", outlet.abandon);
+          isClosed = true;
+          signal.removeEventListener("abort", outlet.abandon);
           exchange.abort();
           endpoint.leave();
+          onGone?.();
         },
       });
       const exchange = new HttpExchange(outlet, forms);
-      request.signal.addEventListener("abort", outlet.abandon);
-      if (request.signal.aborted) outlet.abandon();
-      else serve(received.request, exchange, handler);
+      exchange.auth = auth;
+      signal.addEventListener("abort", outlet.abandon);
+      if (signal.aborted) outlet.abandon();
+      else if (received.request) serve(received.request, exchange, handler);
+      else {
+        const call = { method: method as "POST", body: received.earlier, header, forms, outlet, auth };
+        onGone = endpoint.earlier?.handle(call);
+        // It may have been answered already.
+        if (isClosed) onGone?.();
+      }
     });
   };
 }
@@ -85,8 +121,4 @@ async function readBody(
   } catch {
     return undefined;
   }
-}
-
-function respond({ status, headers, body }: Answer): Response {
-  return new Response(body === "" ? null : body, { status, headers });
 }

@@ -44,6 +44,18 @@ export class NodeOutlet implements Outlet, KeptAlive {
     else this.res.write(event);
   }
 
+  ready(): Promise<void> | undefined {
+    const { res } = this;
+    if (!res.writableNeedDrain || res.destroyed) return undefined;
+    return new Promise((resolve) => {
+      const settle = (): void => {
+        res.off("drain", settle).off("close", settle);
+        resolve();
+      };
+      res.on("drain", settle).on("close", settle);
+    });
+  }
+
   end(lastEvent: string): void {
     this.keepAlive.delete(this);
     this.finish(lastEvent);

@@ -1,8 +1,9 @@
 /** Streamable HTTP on node:http, the fast path: no web streams, no `Request`, one write per answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { RequestHandler } from "../transport.js";
+import type { AuthInfo, RequestHandler } from "../transport.js";
 import { authorityOf } from "./admit.js";
-import { createEndpoint, type Endpoint } from "./endpoint.js";
+import type { AuthorizationOptions } from "./authorization.js";
+import { createEndpoint, type EarlierClientOptions, type Endpoint } from "./endpoint.js";
 import { HttpExchange, serve } from "./exchange.js";
 import type { GuardOptions } from "./guard.js";
 import { createKeepAlive } from "./keep-alive.js";
@@ -10,8 +11,12 @@ import type { HttpLimits } from "./limits.js";
 import { readBody, refuseBody } from "./node-body.js";
 import { NodeOutlet, onClose, send } from "./node-outlet.js";
 
-/** Who may call, and every limit; see {@link DEFAULT_HTTP_LIMITS} for the defaults. */
-export interface NodeHandlerOptions extends GuardOptions, Partial<HttpLimits> {}
+/** Who may call, whether earlier clients are served, and every limit; see {@link DEFAULT_HTTP_LIMITS} for the defaults. */
+export interface NodeHandlerOptions
+  extends GuardOptions,
+    AuthorizationOptions,
+    EarlierClientOptions,
+    Partial<HttpLimits> {}
 
 /** A listener for the `request` event of a node:http server, or a route of a framework on top of one. */
 export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void;
@@ -35,7 +40,8 @@ export function nodeListener(handler: RequestHandler, endpoint: Endpoint): NodeH
   return (req, res) => {
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
     const { method = "", url: target = "" } = req;
-    const { forms, answer } = endpoint.admit({ method, target, hosts: hostsOf(req, target), header });
+    const head = { method, target, hosts: hostsOf(req, target), header };
+    const { forms, answer } = endpoint.admit(head);
     if (answer) {
       if (answer.status === 413) refuseBody(req, res, answer);
       else send(res, answer);
@@ -44,23 +50,67 @@ export function nodeListener(handler: RequestHandler, endpoint: Endpoint): NodeH
 
     const outlet = new NodeOutlet(res, req.headers.origin, limits, keepAlive);
     const exchange = new HttpExchange(outlet, forms);
+    let isClosed = false;
+    let onGone: (() => void) | undefined;
     endpoint.enter();
     onClose(req, res, () => {
+      isClosed = true;
       endpoint.leave();
       keepAlive.delete(outlet);
       exchange.abort();
+      onGone?.();
     });
-    readBody(
-      req,
-      limits.maxBodyBytes,
-      (text) => {
-        const received = endpoint.receive(text, header, forms);
-        if (received.answer) send(res, received.answer);
-        else serve(received.request, exchange, handler);
-      },
-      () => refuseBody(req, res, endpoint.tooLarge(header)),
-    );
+
+    const proceed = (auth: AuthInfo | undefined): void => {
+      exchange.auth = auth;
+      if (method !== "POST") {
+        onGone = endpoint.earlier?.handle({
+          method: method as "GET" | "DELETE",
+          header,
+          forms,
+          outlet,
+          auth,
+        });
+        return;
+      }
+      readBody(
+        req,
+        limits.maxBodyBytes,
+        (text) => {
+          const received = endpoint.receive(text, header, forms, auth);
+          if (received.answer) send(res, received.answer);
+          else if (received.request) serve(received.request, exchange, handler);
+          else {
+            onGone = endpoint.earlier?.handle({
+              method,
+              body: received.earlier,
+              header,
+              forms,
+              outlet,
+              auth,
+            });
+          }
+        },
+        () => refuseBody(req, res, endpoint.tooLarge(header)),
+      );
+    };
+
+    if (!endpoint.identify) {
+      proceed(undefined);
+      return;
+    }
+    const authorization = valuesOf(req, "authorization");
+    void endpoint.identify({ authorization, target }, head).then((caller) => {
+      if (isClosed) return;
+      if (caller.answer) send(res, caller.answer);
+      else proceed(caller.auth);
+    });
   };
+}
+
+/** Every value of a header of which node:http keeps the first alone. */
+function valuesOf({ rawHeaders }: IncomingMessage, name: string): string[] {
+  return rawHeaders.filter((_, at) => at % 2 === 1 && rawHeaders[at - 1]!.toLowerCase() === name);
 }
 
 /**

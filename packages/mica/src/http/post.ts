@@ -96,7 +96,7 @@ export function post(
 }
 
 /** Whether there was a connection at all, which decides what an error means. */
-function watchConnection(outgoing: ClientRequest): () => boolean {
+export function watchConnection(outgoing: ClientRequest): () => boolean {
   let connected = false;
   outgoing.on("socket", (socket) => {
     const event = "encrypted" in socket ? "secureConnect" : "connect";

@@ -3,8 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { RequestHandler } from "../transport.js";
 import { createEndpoint, type Endpoint, type EndpointOptions } from "./endpoint.js";
-import { isLoopback, LOOPBACK_HOSTS } from "./guard.js";
-import type { HttpServerLimits } from "./limits.js";
+import { type GuardOptions, isLoopback, LOOPBACK_HOSTS } from "./guard.js";
 import { nodeListener } from "./node.js";
 
 /** Where to listen, who may call, and every limit; see {@link DEFAULT_HTTP_LIMITS} for the defaults. */

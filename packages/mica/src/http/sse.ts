@@ -80,13 +80,13 @@ export function createSseParser(
     if (field !== "data" && field !== "event") {
       // What is ignored is not kept, so hours of comments never reach the limit.
       length -= text.length + 1;
-      if (onId && field === "id") id = valueOf(text, colon);
-      else if (onRetry && field === "retry" && /^\d+$/.test(valueOf(text, colon))) {
-        onRetry(Number(valueOf(text, colon)));
+      if (onId && field === "id") id = fieldValue(text, colon);
+      else if (onRetry && field === "retry" && /^\d+$/.test(fieldValue(text, colon))) {
+        onRetry(Number(fieldValue(text, colon)));
       }
       return;
     }
-    const value = valueOf(text, colon);
+    const value = fieldValue(text, colon);
     if (field === "data") data.push(value);
     else event = value;
   }
@@ -141,6 +141,6 @@ export function createSseParser(
 }
 
 /** What follows the colon of a line, less one space. */
-function valueOf(text: string, colon: number): string {
+function fieldValue(text: string, colon: number): string {
   return colon < 0 ? "" : text.slice(text[colon + 1] === " " ? colon + 2 : colon + 1);
 }

@@ -1,8 +1,9 @@
 /**
  * Event streams of earlier revisions (2025-11-25, basic/transports, Resumability and Redelivery): events have ids,
- * and wait in a store for clients whose connection broke.
+ * and wait in a store for clients whose connection broke, or that do not read as fast as is written.
  */
 import type { Outlet } from "../http/exchange.js";
+import { KEEP_ALIVE } from "../http/sse.js";
 import type { EventStore, StoredEvent } from "./event-store.js";
 
 export interface EventStream {
@@ -54,48 +55,75 @@ export function eventText(stream: string, { position, data }: StoredEvent): stri
 export function createEventStream(options: EventStreamOptions): EventStream {
   const { id, session, store, primed, coalesces = false, onOver, onProblem } = options;
   const undelivered = new Set<string>();
+  /** Positions: the last event, the last that the store has, the last that was written to a connection. */
   let last = 0;
-  // The last event that was written to a connection.
+  let kept = 0;
   let written = 0;
   let outlet: Outlet | undefined;
+  /** The connection that is being brought up to date. */
+  let catchingUp: Outlet | undefined;
   let isOver = false;
-  /** What has to happen first, where the store takes its time. */
-  let waiting: Promise<void> | undefined;
+  /** Appends under way, where the store takes its time. */
+  let appending: Promise<void> | undefined;
 
-  function write(event: StoredEvent): void {
-    if (outlet === undefined || event.position <= written) return;
+  function write(to: Outlet, event: StoredEvent): void {
     written = event.position;
-    outlet.event(eventText(id, event));
+    to.event(eventText(id, event));
   }
 
-  function whenReady(kept: void | Promise<void>, action: () => void): void {
-    if (waiting === undefined && !(kept instanceof Promise)) {
-      action();
-      return;
-    }
-    const turn: Promise<void> = Promise.all([waiting, kept]).then(
-      () => action(),
-      (error: unknown) => onProblem(`the event store failed: ${String(error)}`),
-    );
-    waiting = turn;
-    void turn.then(() => {
-      if (waiting === turn) waiting = undefined;
-    });
-  }
-
-  function guarded<Value>(ask: () => Value): Value | undefined {
+  function append(event: StoredEvent): void | Promise<void> {
     try {
-      return ask();
+      const made = store.append(session, id, event);
+      return made instanceof Promise ? made.catch(report) : undefined;
     } catch (error) {
-      onProblem(`the event store failed: ${String(error)}`);
-      return undefined;
+      report(error);
     }
+  }
+
+  function deliver(event: StoredEvent): void {
+    kept = event.position;
+    if (outlet === undefined || catchingUp === outlet) return;
+    if (written === event.position - 1 && outlet.ready() === undefined) write(outlet, event);
+    else void catchUp(outlet);
+  }
+
+  /** Writes what the store has, as fast as the client reads, until nothing is left. */
+  async function catchUp(to: Outlet): Promise<void> {
+    catchingUp = to;
+    try {
+      while (outlet === to && written < kept) {
+        const events = await store.after(session, id, written);
+        if (outlet !== to) return;
+        // What the store has forgotten is lost.
+        if (events === undefined || events.length === 0) written = kept;
+        for (const event of events ?? []) {
+          await to.ready();
+          if (outlet !== to) return;
+          if (event.position > written) write(to, event);
+        }
+      }
+    } catch (error) {
+      report(error);
+      written = kept;
+    } finally {
+      if (catchingUp === to) catchingUp = undefined;
+    }
+    if (isOver && outlet === to) hangUp();
   }
 
   function hangUp(): void {
     const connected = outlet;
     outlet = undefined;
     connected?.end("");
+  }
+
+  function finish(): void {
+    if (written === last) hangUp();
+    onOver();
+  }
+
+  function report(error: unknown): void {
+    onProblem(`the event store failed: ${String(error)}`);
   }
 
   return {
@@ -110,9 +138,16 @@ export function createEventStream(options: EventStreamOptions): EventStream {
         undelivered.add(data);
       }
       const event = { position: ++last, data };
-      const kept = guarded(() => store.append(session, id, event));
-      // A store that fails must not hold back what a connected client could have.
-      whenReady(kept instanceof Promise ? kept.catch(report) : undefined, () => write(event));
+      const made = append(event);
+      if (made === undefined && appending === undefined) {
+        deliver(event);
+        return;
+      }
+      const turn: Promise<void> = Promise.all([appending, made]).then(() => {
+        if (appending === turn) appending = undefined;
+        deliver(event);
+      });
+      appending = turn;
     },
     connect(next, position = written, headers) {
       hangUp();
@@ -120,9 +155,9 @@ export function createEventStream(options: EventStreamOptions): EventStream {
       undelivered.clear();
       written = Math.min(position, last);
       next.open(headers);
-      if (primed) next.event(`id: ${eventId(id, written)}\ndata: \n\n`);
-      if (written < last) replay(next);
-      if (isOver) whenReady(undefined, hangUp);
+      // Something has to be written, or the client would not even see that the stream is open.
+      next.event(primed ? `id: ${eventId(id, written)}\ndata: \n\n` : KEEP_ALIVE);
+      if (written < kept || isOver) void catchUp(next);
     },
     disconnect(closed) {
       if (outlet === closed) outlet = undefined;
@@ -130,23 +165,18 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     end() {
       if (isOver) return;
       isOver = true;
-      whenReady(undefined, () => {
-        hangUp();
-        onOver();
-      });
+      if (appending === undefined) finish();
+      else void appending.then(finish);
     },
   };
+}
 
-  function replay(to: Outlet): void {
-    const kept = guarded(() => store.after(session, id, written));
-    const writeAll = (events: readonly StoredEvent[] | undefined): void => {
-      if (outlet === to) for (const event of events ?? []) write(event);
-    };
-    if (kept instanceof Promise) whenReady(kept.then(writeAll).catch(report), () => {});
-    else writeAll(kept);
+/** Writes events of a stream that has ended, as fast as the client reads, and ends the connection. */
+export async function replay(outlet: Outlet, stream: string, events: readonly StoredEvent[]): Promise<void> {
+  outlet.open();
+  for (const event of events) {
+    await outlet.ready();
+    outlet.event(eventText(stream, event));
   }
-
-  function report(error: unknown): void {
-    onProblem(`the event store failed: ${String(error)}`);
-  }
+  outlet.end("");
 }

@@ -2,9 +2,8 @@
  * The sessions of one HTTP endpoint (2025-11-25, basic/transports, Session Management): found by their id and by who
  * opened them, bounded in number, and ended when nobody has been connected for a while.
  */
-import type { SessionLimits } from "../legacy-options.js";
+import type { LegacyLimits, SessionLimits } from "../legacy-options.js";
 import type { AuthInfo, RequestHandler } from "../transport.js";
-import type { LegacyLimits } from "../legacy-options.js";
 import type { EventStore } from "./event-store.js";
 import { createEventStream, type EventStream } from "./event-stream.js";
 import { createLegacySession, type LegacySession } from "./session.js";

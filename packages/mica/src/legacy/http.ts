@@ -8,13 +8,13 @@ import type { ReadHeader } from "../http/check.js";
 import type { Outlet } from "../http/exchange.js";
 import type { Legacy } from "../legacy-options.js";
 import { unsupportedVersion } from "../protocol/errors.js";
-import { checkMessage, DecodeError, isRequest } from "../protocol/jsonrpc.js";
+import { checkMessage, DecodeError, isObject, isRequest } from "../protocol/jsonrpc.js";
 import { METHODS } from "../protocol/methods.js";
 import type { JSONRPCMessage } from "../protocol/types.js";
 import type { AuthInfo, RequestHandler } from "../transport.js";
 import { receiveBatch, refuseBatch } from "./batch.js";
 import { memoryEventStore } from "./event-store.js";
-import { eventText, readEventId } from "./event-stream.js";
+import { readEventId, replay } from "./event-stream.js";
 import { type HttpSession, type HttpSessions, keepSessions } from "./http-sessions.js";
 import { createReply, plainStream, type Reply } from "./reply.js";
 import { createLegacySession, type LegacySession } from "./session.js";
@@ -61,7 +61,8 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
   function handle(call: LegacyCall): () => void {
     const { method, header, outlet } = call;
     const version = header("mcp-protocol-version");
-    if (version !== undefined && !REVISIONS.has(version)) {
+    // What initialize asks for stands in its body.
+    if (version !== undefined && !REVISIONS.has(version) && !isInitialize(call.body)) {
       const served = [...handler.supportedVersions, ...LEGACY_VERSIONS];
       outlet.answer(errorAnswer(400, undefined, unsupportedVersion(version, served).toErrorObject()));
       return nothing;
@@ -69,17 +70,14 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
     if (method !== "POST" && sessions !== undefined) return onSession(call, sessions);
     let body: Body;
     try {
-      body = Array.isArray(call.body)
-        ? { batch: call.body }
-        : { single: checkMessage(call.body, maxDepth) };
+      body = Array.isArray(call.body) ? { batch: call.body } : { single: checkMessage(call.body, maxDepth) };
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
       outlet.answer(errorAnswer(400, error.id, error.toErrorObject()));
       return nothing;
     }
     if (sessions === undefined) return alone(call, body, version);
-    const begins = "single" in body && isRequest(body.single) && body.single.method === "initialize";
-    if (begins && header("mcp-session-id") === undefined) return begin(call, body, sessions);
+    if (isInitialize(call.body) && header("mcp-session-id") === undefined) return begin(call, body, sessions);
     return onSession(call, sessions, body);
   }
 
@@ -128,13 +126,16 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
     const { method, header, outlet, auth } = call;
     const id = header("mcp-session-id");
     if (id === undefined) {
-      const why = "The Mcp-Session-Id header is missing: this server keeps sessions, which begin with initialize";
+      const why =
+        "The Mcp-Session-Id header is missing: this server keeps sessions, which begin with initialize";
       outlet.answer(refuse(400, why));
       return nothing;
     }
     const found = sessions.find(id, auth);
     if (found === undefined) {
-      outlet.answer(refuse(404, "There is no such session, or no longer: send initialize to begin a new one"));
+      outlet.answer(
+        refuse(404, "There is no such session, or no longer: send initialize to begin a new one"),
+      );
       return nothing;
     }
     const leave = found.enter();
@@ -147,7 +148,12 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
     return post(call, found, body!, leave);
   }
 
-  function post(call: LegacyCall, { session, openStream }: HttpSession, body: Body, leave: () => void): () => void {
+  function post(
+    call: LegacyCall,
+    { session, openStream }: HttpSession,
+    body: Body,
+    leave: () => void,
+  ): () => void {
     const { outlet, forms } = call;
     let disconnect = nothing;
     const reply = createReply({
@@ -234,9 +240,7 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
         outlet.answer(refuse(400, "Nothing is kept any more of the stream that Last-Event-ID names"));
         return;
       }
-      outlet.open();
-      for (const event of events) outlet.event(eventText(stream, event));
-      outlet.end("");
+      await replay(outlet, stream, events);
     } catch (error) {
       onProblem(`the event store failed: ${String(error)}`);
       outlet.answer(refuse(500, "The stream cannot be resumed"));
@@ -251,4 +255,8 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
       return sessions?.size ?? 0;
     },
   };
+}
+
+function isInitialize(body: unknown): boolean {
+  return isObject(body) && body["method"] === "initialize" && body["id"] !== undefined;
 }

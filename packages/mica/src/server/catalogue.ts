@@ -1,10 +1,12 @@
 /**
  * A named, ordered collection of registrations (tools, resources, templates, prompts) and its pages.
  * Order is that of registration, so that a list reads the same at every request (server/tools, Listing Tools);
- * pages are built and encoded once and serve every caller until the collection changes.
+ * pages are built and encoded once and serve every caller (with the same scopes, where lists are filtered by them)
+ * until the collection changes.
  */
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import { encodeOnce } from "../protocol/jsonrpc.js";
+import { missingScopes } from "../protocol/scopes.js";
 import type { PaginatedResult } from "../protocol/types.js";
 
 interface Entry<T> {
@@ -23,9 +25,28 @@ export interface Catalogue<T> {
   values(): Iterable<T>;
   /** Whether anything was ever registered: what a server offers once it keeps offering, as an empty list. */
   readonly isOffered: boolean;
-  /** The page after `cursor`. @throws ProtocolError -32602 where the cursor is not one that was handed out. */
-  page(cursor: unknown): PaginatedResult;
+  /**
+   * The page after `cursor`.
+   *
+   * @param held Leaves out whatever needs other scopes than these.
+   * @throws ProtocolError -32602 where the cursor is not one that was handed out.
+   */
+  page(cursor: unknown, held?: readonly string[]): PaginatedResult;
 }
+
+/** What a collection is of. */
+interface Scoped {
+  readonly scopes?: readonly string[] | undefined;
+}
+
+/** The collection as some callers see it, and the pages of that which were built. */
+interface View<T> {
+  readonly ordered: readonly Entry<T>[];
+  readonly pages: Map<number, PaginatedResult>;
+}
+
+/** Views that are kept at once: one for each set of scopes that callers hold, as far as entries need any. */
+const MAX_VIEWS = 100;
 
 /**
  * @param kind what a registration is called in messages, e.g. `tool`
@@ -39,13 +60,37 @@ export function createCatalogue<T>(
 ): Catalogue<T> {
   const entries = new Map<string, Entry<T>>();
   let nextPosition = 1;
-  let ordered: Entry<T>[] | undefined;
-  let pages = new Map<number, PaginatedResult>();
+  let whole: View<T> | undefined;
+  let views = new Map<string, View<T>>();
+  let scopesInUse: readonly string[] | undefined;
 
   const changed = () => {
-    ordered = undefined;
-    pages = new Map();
+    whole = undefined;
+    views = new Map();
+    scopesInUse = undefined;
     onChange();
+  };
+
+  const scopesOf = ({ value }: Entry<T>): readonly string[] => (value as Scoped).scopes ?? [];
+
+  const viewFor = (held: readonly string[] | undefined): View<T> => {
+    if (held === undefined) {
+      whole ??= { ordered: [...entries.values()], pages: new Map() };
+      return whole;
+    }
+    scopesInUse ??= [...new Set([...entries.values()].flatMap(scopesOf))].sort();
+    // Scopes that nothing here needs make no difference.
+    const key = scopesInUse.filter((scope) => held.includes(scope)).join(" ");
+    let view = views.get(key);
+    if (view === undefined) {
+      const ordered = [...entries.values()].filter(
+        (entry) => missingScopes(held, scopesOf(entry)).length === 0,
+      );
+      view = { ordered, pages: new Map() };
+      if (views.size >= MAX_VIEWS) views.delete(views.keys().next().value!);
+      views.set(key, view);
+    }
+    return view;
   };
 
   const buildFrom = (ordered: readonly Entry<T>[], start: number): PaginatedResult => {
@@ -78,8 +123,8 @@ export function createCatalogue<T>(
     get isOffered() {
       return nextPosition > 1;
     },
-    page(cursor) {
-      ordered ??= [...entries.values()];
+    page(cursor, held) {
+      const { ordered, pages } = viewFor(held);
       const start = cursor === undefined ? 0 : firstAfter(ordered, readCursor(cursor, nextPosition));
       // Only pages of the list as it is now are kept: old and made-up cursors must not fill the memory.
       if (start % pageSize !== 0) return buildFrom(ordered, start);

@@ -3,6 +3,7 @@ import { ErrorCode, ProtocolError, unsupportedVersion } from "../protocol/errors
 import { errorResponse, resultResponse } from "../protocol/jsonrpc.js";
 import { MetaKey, type RequestMeta, readRequestMeta } from "../protocol/meta.js";
 import { METHODS, type MethodRow } from "../protocol/methods.js";
+import { missingScopes } from "../protocol/scopes.js";
 import type {
   Implementation,
   JSONRPCRequest,
@@ -11,7 +12,7 @@ import type {
   Result,
   ServerCapabilities,
 } from "../protocol/types.js";
-import type { ServerExchange } from "../transport.js";
+import type { AuthInfo, ServerExchange } from "../transport.js";
 import { asProtocolError, type OnError } from "./failure.js";
 
 /** Serves one method. Throws `ProtocolError` for what the caller should see; anything else stays concealed. */
@@ -27,6 +28,7 @@ export interface Dispatch {
   readonly supportedVersions: readonly string[];
   readonly handlers: ReadonlyMap<string, MethodHandler>;
   capabilities(): ServerCapabilities;
+  requiredScopes(request: JSONRPCRequest): readonly string[];
   readonly onError: OnError;
 }
 
@@ -40,12 +42,13 @@ export function createDispatcher(
     try {
       const meta = readEnvelope(request, dispatch.supportedVersions);
       const handler = findHandler(request.method, dispatch);
+      if (exchange.auth !== undefined) checkScopes(request, exchange.auth, dispatch);
       const result = handler(request.params ?? {}, meta, exchange, request);
       return resultResponse(request.id, stamp(result instanceof Promise ? await result : result));
     } catch (error) {
       return errorResponse(
         request.id,
-        asProtocolError(error, request.method, dispatch.onError).toErrorObject(),
+        asProtocolError(error, request.method, dispatch.onError, exchange).toErrorObject(),
       );
     }
   };
@@ -71,6 +74,17 @@ function findHandler(method: string, dispatch: Dispatch): MethodHandler {
     throw notFound(`Method not found: ${method} (this server does not offer ${row.capability})`);
   }
   return handler;
+}
+
+/** HTTP bindings have answered 403 before; whatever else authenticates relies on this. */
+function checkScopes(request: JSONRPCRequest, auth: AuthInfo, dispatch: Dispatch): void {
+  const missing = missingScopes(auth.scopes, dispatch.requiredScopes(request));
+  if (missing.length === 0) return;
+  throw new ProtocolError(
+    ErrorCode.InvalidRequest,
+    `Insufficient scope: ${request.method} needs ${missing.join(", ")}`,
+    { missingScopes: missing },
+  );
 }
 
 function notFound(message: string): ProtocolError {

@@ -13,8 +13,14 @@ export const logToStderr: OnError = (error, { what, reference }) => {
   console.error(`${what} failed (reference ${reference}):`, error);
 };
 
+/** Who asked for what failed. */
+interface Caller {
+  readonly signal: AbortSignal;
+}
+
 /** Reports an error and returns the line that may be shown instead. */
-export function concealed(error: unknown, what: string, onError: OnError): string {
+export function concealed(error: unknown, what: string, onError: OnError, caller: Caller): string {
+  if (isCancellation(error, caller)) return `${what} was cancelled.`;
   const reference = Math.floor(Math.random() * 36 ** 8)
     .toString(36)
     .padStart(8, "0");
@@ -27,8 +33,19 @@ export function concealed(error: unknown, what: string, onError: OnError): strin
 }
 
 /** The error that a caller of a resource, prompt or completion sees. */
-export function asProtocolError(error: unknown, what: string, onError: OnError): ProtocolError {
+export function asProtocolError(
+  error: unknown,
+  what: string,
+  onError: OnError,
+  caller: Caller,
+): ProtocolError {
   if (error instanceof ProtocolError) return error;
   if (error instanceof ToolError) return new ProtocolError(ErrorCode.InternalError, error.message);
-  return new ProtocolError(ErrorCode.InternalError, concealed(error, what, onError));
+  return new ProtocolError(ErrorCode.InternalError, concealed(error, what, onError, caller));
+}
+
+/** A handler that stops because its caller is gone has not failed: there is nothing to report, and nobody to read it. */
+function isCancellation(error: unknown, { signal }: Caller): boolean {
+  if (!signal.aborted) return false;
+  return error === signal.reason || (error instanceof Error && error.name === "AbortError");
 }

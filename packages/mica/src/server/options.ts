@@ -25,12 +25,29 @@ export interface ServerOptions {
   cache?: Partial<ServerCacheHints>;
   /** See {@link DEFAULT_LIMITS}. */
   limits?: Partial<ServerLimits>;
+  /**
+   * Whether lists leave out what the caller lacks scopes for, where the transport authenticates. Lists are then private
+   * to their caller (`cacheScope`). Default false: a caller sees everything, and is told what to ask for.
+   */
+  filterByScope?: boolean;
   /** How the state of multi round-trip requests is sealed; see {@link StateOptions}. */
   state?: StateOptions;
   /** Carries changes between processes; default: this process alone. */
   bus?: ChangeBus;
   /** Receives every failure that was concealed from the caller; default: stderr. */
   onError?: OnError;
+}
+
+/** Lists that differ from caller to caller must not be shared (server/utilities/caching, Choosing a Cache Scope). */
+export function privateLists(hints: ServerCacheHints): ServerCacheHints {
+  const toCaller = ({ ttlMs }: CacheHints): CacheHints => ({ ttlMs, cacheScope: "private" });
+  return {
+    ...hints,
+    tools: toCaller(hints.tools),
+    resources: toCaller(hints.resources),
+    resourceTemplates: toCaller(hints.resourceTemplates),
+    prompts: toCaller(hints.prompts),
+  };
 }
 
 export function readInfo(options: ServerOptions): Implementation {

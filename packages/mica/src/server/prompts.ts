@@ -11,6 +11,7 @@ import type {
   PromptMessage,
 } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
+import { checkScopes } from "../protocol/scopes.js";
 import type { CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { advertise } from "../schema/advertise.js";
 import type { Schema } from "../schema/standard.js";
@@ -29,6 +30,8 @@ export interface PromptDefinition<Input extends Schema | undefined> {
   /** Suggestions for arguments, by name (server/utilities/completion). */
   complete?: Record<string, Completer>;
   icons?: Icon[];
+  /** What callers must hold, all of it, where the transport authenticates them (authorization). */
+  scopes?: readonly string[];
   _meta?: MetaObject;
 }
 
@@ -51,6 +54,7 @@ export type PromptHandler<Input> = (
 
 interface RegisteredPrompt {
   readonly prompt: Prompt;
+  readonly scopes: readonly string[];
   readonly names: readonly string[];
   readonly complete: Record<string, Completer>;
   readonly validate: Validate | undefined;
@@ -128,6 +132,7 @@ function register<Input extends Schema | undefined>(
   if (_meta !== undefined) prompt._meta = _meta;
   return {
     prompt,
+    scopes: checkScopes(definition.scopes ?? [], `${what}: scopes`),
     names,
     complete,
     validate: input === undefined ? undefined : createValidator(input),

@@ -1,19 +1,19 @@
 /** Resources and resource templates: registration, lists, and `resources/read` (server/resources). */
-import { type BinaryData, toBase64 } from "../protocol/content.js";
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import type {
   ListResourcesResult,
   ListResourceTemplatesResult,
   ReadResourceResult,
   Resource,
-  ResourceContents,
   ResourceTemplate,
 } from "../protocol/features.js";
+import { checkScopes } from "../protocol/scopes.js";
 import type { Annotations, CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { type Completer, checkCompleters } from "./completion.js";
 import type { InputContext } from "./input-required.js";
 import { checkCacheHints } from "./limits.js";
+import { renderContents } from "./resource-contents.js";
 import { parseUriTemplate, type TemplateVariables, type UriTemplate } from "./uri-template.js";
 
 interface ResourceTraits {
@@ -23,8 +23,10 @@ interface ResourceTraits {
   icons?: Icon[];
   annotations?: Annotations;
   _meta?: MetaObject;
-  /** Caching hints for what is read; default: stale at once, private. */
+  /** Caching hints for what is read; default: stale at once, private. Never public where scopes are needed. */
   cache?: CacheHints;
+  /** What callers must hold, all of it, where the transport authenticates them (authorization). */
+  scopes?: readonly string[];
 }
 
 export interface ResourceDefinition extends ResourceTraits {
@@ -47,41 +49,10 @@ export type ResourceReader = (ctx: InputContext, uri: string) => unknown;
 /** The same for a template: also receives the variables, percent-decoded. */
 export type TemplateReader = (variables: TemplateVariables, ctx: InputContext, uri: string) => unknown;
 
-/** One item of {@link contents}: `uri` and `mimeType` default to those of the resource that is read. */
-export interface ContentsItem {
-  uri?: string;
-  mimeType?: string;
-  text?: string;
-  blob?: BinaryData;
-  _meta?: MetaObject;
-}
-
-/** What {@link contents} returns. */
-export class ResourceOutput {
-  readonly items: readonly ContentsItem[];
-  readonly cache: CacheHints | undefined;
-
-  constructor(items: readonly ContentsItem[], cache: CacheHints | undefined) {
-    this.items = items;
-    this.cache = cache;
-  }
-}
-
-/**
- * Contents built by hand: several items, other URIs, hints for this read alone.
- *
- * @example return contents([{ text: "# Log", mimeType: "text/markdown" }], { ttlMs: 5000, cacheScope: "private" });
- */
-export function contents(items: ContentsItem | readonly ContentsItem[], cache?: CacheHints): ResourceOutput {
-  return new ResourceOutput(
-    Array.isArray(items) ? items : [items as ContentsItem],
-    cache && checkCacheHints(cache, "contents"),
-  );
-}
-
 interface Source {
   readonly mimeType: string | undefined;
   readonly cache: CacheHints | undefined;
+  readonly scopes: readonly string[];
 }
 interface RegisteredResource extends Source {
   readonly resource: Resource;
@@ -146,12 +117,14 @@ export function createResources(
     add(uri, definition, read) {
       const what = `resource ${JSON.stringify(uri)}`;
       if (!isUri(uri)) throw new TypeError(`${what}: expected an absolute URI such as calendar://week`);
-      const { cache, ...listed } = checkDefinition(definition, read, what);
-      return resources.add(uri, { resource: { uri, ...listed }, read, mimeType: definition.mimeType, cache });
+      const { cache, scopes: given = [], ...listed } = checkDefinition(definition, read, what);
+      const scopes = checkScopes(given, `${what}: scopes`);
+      const { mimeType } = definition;
+      return resources.add(uri, { resource: { uri, ...listed }, read, mimeType, cache, scopes });
     },
     addTemplate(template, definition, read) {
       const what = `resource template ${JSON.stringify(template)}`;
-      const { cache, complete = {}, ...listed } = checkDefinition(definition, read, what);
+      const { cache, scopes = [], complete = {}, ...listed } = checkDefinition(definition, read, what);
       const parsed = parseUriTemplate(template);
       if (parsed.ambiguity !== undefined) throw new TypeError(`${what} has ${parsed.ambiguity}`);
       checkCompleters(complete, parsed.variables, what);
@@ -162,28 +135,28 @@ export function createResources(
         complete,
         mimeType: definition.mimeType,
         cache,
+        scopes: checkScopes(scopes, `${what}: scopes`),
       };
       return templates.add(template, value);
     },
     find(uri) {
       const exact = resources.get(uri);
-      if (exact !== undefined)
-        return { mimeType: exact.mimeType, cache: exact.cache, read: (ctx) => exact.read(ctx, uri) };
+      if (exact !== undefined) return { ...exact, read: (ctx) => exact.read(ctx, uri) };
       if (uri.length > maxUriLength) return undefined;
-      for (const { parsed, read, mimeType, cache } of templates.values()) {
-        const variables = parsed.match(uri);
-        if (variables !== undefined) return { mimeType, cache, read: (ctx) => read(variables, ctx, uri) };
+      for (const template of templates.values()) {
+        const variables = template.parsed.match(uri);
+        if (variables !== undefined)
+          return { ...template, read: (ctx) => template.read(variables, ctx, uri) };
       }
       return undefined;
     },
     async read(found, uri, ctx) {
       const value = await found.read(ctx);
       if (value === undefined) throw notFound(uri);
-      const output = value instanceof ResourceOutput ? value : contents(itemOf(value, found.mimeType));
-      return {
-        contents: output.items.map((item) => renderItem(item, uri, found.mimeType)),
-        ...(output.cache ?? found.cache ?? hints.read),
-      };
+      const { items, cache } = renderContents(value, uri, found.mimeType);
+      const { ttlMs, cacheScope } = cache ?? found.cache ?? hints.read;
+      // What not everybody may read must not be kept for everybody (server/utilities/caching, Security Considerations).
+      return { contents: items, ttlMs, cacheScope: found.scopes.length > 0 ? "private" : cacheScope };
     },
   };
 }
@@ -205,24 +178,6 @@ function checkDefinition<T extends ResourceDefinition | ResourceTemplateDefiniti
     throw new TypeError(`${what}: the reader must be a function, got ${typeof read}`);
   if (definition.cache !== undefined) checkCacheHints(definition.cache, what);
   return definition;
-}
-
-function itemOf(value: unknown, mimeType: string | undefined): ContentsItem {
-  if (typeof value === "string") return { text: value };
-  if (value instanceof Uint8Array) return { blob: value };
-  if (value instanceof ArrayBuffer) return { blob: new Uint8Array(value) };
-  const json = JSON.stringify(value);
-  if (json === undefined) throw new TypeError(`the reader returned a ${typeof value}, which has no JSON`);
-  return { text: json, mimeType: mimeType ?? "application/json" };
-}
-
-function renderItem(item: ContentsItem, uri: string, mimeType: string | undefined): ResourceContents {
-  const type = item.mimeType ?? mimeType;
-  const base = { uri: item.uri ?? uri, ...(type !== undefined && { mimeType: type }) };
-  const meta = item._meta !== undefined && { _meta: item._meta };
-  if (item.blob !== undefined) return { ...base, blob: toBase64(item.blob), ...meta };
-  if (typeof item.text !== "string") throw new TypeError(`contents of ${uri}: every item needs text or blob`);
-  return { ...base, text: item.text, ...meta };
 }
 
 function isUri(uri: unknown): uri is string {

@@ -4,18 +4,18 @@ import { memoryBus } from "../bus/memory.js";
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import { encodeOnce } from "../protocol/jsonrpc.js";
 import { MetaKey, type RequestMeta } from "../protocol/meta.js";
-import type { Implementation, Result, ServerCapabilities } from "../protocol/types.js";
+import type { Implementation, JSONRPCRequest, Result, ServerCapabilities } from "../protocol/types.js";
 import { PROTOCOL_VERSION } from "../protocol/types.js";
 import type { Schema } from "../schema/standard.js";
 import type { RequestHandler, ServerExchange } from "../transport.js";
-import type { Registration } from "./catalogue.js";
+import type { Catalogue, Registration } from "./catalogue.js";
 import { complete } from "./completion.js";
 import { RequestContext } from "./context.js";
 import { capabilitiesOf, discover } from "./discover.js";
 import { createDispatcher, type MethodHandler } from "./dispatch.js";
 import { asProtocolError, logToStderr } from "./failure.js";
 import { type AskingContext, type AskingRequest, answerOrAsk } from "./input-required.js";
-import { readCacheHints, readInfo, readLimits, type ServerOptions } from "./options.js";
+import { privateLists, readCacheHints, readInfo, readLimits, type ServerOptions } from "./options.js";
 import { createPrompts, type PromptDefinition, type PromptHandler } from "./prompts.js";
 import {
   createResources,
@@ -25,6 +25,7 @@ import {
   type ResourceTemplateDefinition,
   type TemplateReader,
 } from "./resources.js";
+import { scopesOf } from "./scopes.js";
 import { createStateSeal } from "./sealed-state.js";
 import { createSubscriptions } from "./subscriptions.js";
 import { createTools, type ToolDefinition, type ToolHandler } from "./tools.js";
@@ -77,7 +78,8 @@ export interface Server extends RequestHandler {
 export function createServer(options: ServerOptions): Server {
   const info = readInfo(options);
   const limits = readLimits(options.limits);
-  const hints = readCacheHints(options.cache);
+  const { filterByScope = false } = options;
+  const hints = filterByScope ? privateLists(readCacheHints(options.cache)) : readCacheHints(options.cache);
   const onError = options.onError ?? logToStderr;
   const bus = options.bus ?? memoryBus();
   const seal = createStateSeal(options.state);
@@ -108,14 +110,19 @@ export function createServer(options: ServerOptions): Server {
     limits,
   );
 
+  const list =
+    ({ page }: Pick<Catalogue<unknown>, "page">): MethodHandler =>
+    ({ cursor }, _meta, { auth }) =>
+      page(cursor, filterByScope ? auth?.scopes : undefined);
+
   const handlers = new Map<string, MethodHandler>([
     ["server/discover", () => (discovered ??= encodeOnce(describeServer()))],
-    ["tools/list", ({ cursor }) => tools.catalogue.page(cursor)],
+    ["tools/list", list(tools.catalogue)],
     ["tools/call", callTool],
-    ["resources/list", ({ cursor }) => resources.resources.page(cursor)],
-    ["resources/templates/list", ({ cursor }) => resources.templates.page(cursor)],
+    ["resources/list", list(resources.resources)],
+    ["resources/templates/list", list(resources.templates)],
     ["resources/read", readResource],
-    ["prompts/list", ({ cursor }) => prompts.catalogue.page(cursor)],
+    ["prompts/list", list(prompts.catalogue)],
     ["prompts/get", getPrompt],
     [
       "completion/complete",
@@ -137,6 +144,9 @@ export function createServer(options: ServerOptions): Server {
       return resources.resources.get(uriTemplate) && { names: [], complete: {} };
     },
   };
+
+  const requiredScopes = (request: Pick<JSONRPCRequest, "method" | "params">) =>
+    scopesOf(request, { tools, prompts, resources });
 
   function callTool(
     params: Record<string, unknown>,
@@ -184,7 +194,7 @@ export function createServer(options: ServerOptions): Server {
       try {
         return await work(ctx);
       } catch (error) {
-        throw ctx.isWaiting ? error : asProtocolError(error, what, onError);
+        throw ctx.isWaiting ? error : asProtocolError(error, what, onError, ctx);
       }
     });
   }
@@ -202,10 +212,12 @@ export function createServer(options: ServerOptions): Server {
       supportedVersions,
       handlers,
       capabilities: () => (capabilities ??= capabilitiesOf(offered())),
+      requiredScopes,
       onError,
     }),
     mirroredHeaders: (request) =>
       request.method === "tools/call" ? tools.mirroredHeaders(request.params) : [],
+    requiredScopes,
     endSubscriptions: subscriptions.endAll,
   };
 }

@@ -1,5 +1,5 @@
-/** Tools: registration, `tools/list`, `tools/call`, and the one place where results are rendered (server/tools). */
-import { ToolOutput, text } from "../protocol/content.js";
+/** Tools: registration, `tools/list` and `tools/call` (server/tools). */
+import type { ToolOutput } from "../protocol/content.js";
 import { ErrorCode, ProtocolError, ToolError } from "../protocol/errors.js";
 import type {
   CallToolResult,
@@ -9,17 +9,19 @@ import type {
   ToolAnnotations,
 } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
+import { checkScopes } from "../protocol/scopes.js";
 import type { CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { advertise } from "../schema/advertise.js";
 import { type HeaderParam, headerParams, readPath } from "../schema/header-params.js";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.js";
-import { createValidator, describeProblems, type Problem, type Validate } from "../schema/validate.js";
+import { createValidator, type Validate } from "../schema/validate.js";
 import type { MirroredHeader } from "../transport.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { concealed, type OnError } from "./failure.js";
 import type { AskingContext, InputContext } from "./input-required.js";
+import { failed, invalidArguments, render } from "./tool-results.js";
 
-/** What an author says of a tool. Everything but the handler is advertised as it stands, and nothing else is. */
+/** What an author says of a tool. Everything but the scopes is advertised as it stands, and nothing else is. */
 export interface ToolDefinition<Input extends Schema | undefined, Output extends Schema | undefined> {
   title?: string;
   /** Read by the model to decide when to call. */
@@ -30,6 +32,8 @@ export interface ToolDefinition<Input extends Schema | undefined, Output extends
   output?: Output;
   annotations?: ToolAnnotations;
   icons?: Icon[];
+  /** What callers must hold, all of it, where the transport authenticates them (authorization). */
+  scopes?: readonly string[];
   _meta?: MetaObject;
 }
 
@@ -46,7 +50,9 @@ export type ToolHandler<Input, Output> = (
 ) => ToolReturn<Output> | Promise<ToolReturn<Output>>;
 
 interface RegisteredTool {
+  readonly name: string;
   readonly tool: Tool;
+  readonly scopes: readonly string[];
   readonly validateInput: Validate;
   readonly validateOutput: Validate | undefined;
   readonly headers: readonly HeaderParam[];
@@ -98,7 +104,7 @@ export function createTools(
       return found;
     },
     async call(registered, params, ctx) {
-      const { name } = registered.tool;
+      const { name } = registered;
       try {
         let validation = registered.validateInput(params["arguments"] ?? {});
         if (validation instanceof Promise) validation = await validation;
@@ -108,7 +114,7 @@ export function createTools(
         // A round that has to end is no failure; whatever the handler made of the signal is void.
         if (ctx.isWaiting || error instanceof ProtocolError) throw error;
         if (error instanceof ToolError) return failed(error.message);
-        return failed(concealed(error, `Tool ${JSON.stringify(name)}`, onError));
+        return failed(concealed(error, `Tool ${JSON.stringify(name)}`, onError, ctx));
       }
     },
     mirroredHeaders(params) {
@@ -147,7 +153,9 @@ function register<Input extends Schema | undefined, Output extends Schema | unde
   if (icons !== undefined) tool.icons = icons;
   if (_meta !== undefined) tool._meta = _meta;
   return {
+    name,
     tool,
+    scopes: checkScopes(definition.scopes ?? [], `${what}: scopes`),
     validateInput: input === undefined ? validateNoArguments : createValidator(input),
     validateOutput: output === undefined ? undefined : createValidator(output),
     headers: scanned.params,
@@ -175,51 +183,3 @@ const validateNoArguments: Validate = (value) => {
     ? { value }
     : { problems: names.map((path) => ({ path, message: "this tool takes no arguments" })) };
 };
-
-async function render(registered: RegisteredTool, value: unknown): Promise<CallToolResult> {
-  if (value instanceof ToolOutput) return renderOutput(registered, value);
-  if (registered.validateOutput === undefined) return { content: blocksOf(value) };
-  const structuredContent = await checkOutput(registered, registered.validateOutput, value);
-  return { content: blocksOf(structuredContent), structuredContent };
-}
-
-async function renderOutput(
-  registered: RegisteredTool,
-  { blocks, options }: ToolOutput,
-): Promise<CallToolResult> {
-  const { structured, isError, _meta } = options;
-  const result: CallToolResult = { content: blocks };
-  if (isError) result.isError = true;
-  if (_meta !== undefined) result._meta = _meta;
-  // A failure has no output to check.
-  if (registered.validateOutput !== undefined && !isError) {
-    result.structuredContent = await checkOutput(registered, registered.validateOutput, structured);
-  } else if (structured !== undefined) result.structuredContent = structured;
-  return result;
-}
-
-/** "Servers MUST provide structured results that conform to this schema" (server/tools, Output Schema). */
-async function checkOutput({ tool }: RegisteredTool, validate: Validate, value: unknown): Promise<unknown> {
-  const validation = await validate(value);
-  if (validation.problems === undefined) return validation.value;
-  throw new Error(
-    `the result of ${tool.name} does not fit its output schema:\n${describeProblems(validation.problems)}`,
-  );
-}
-
-function blocksOf(value: unknown): CallToolResult["content"] {
-  if (value === undefined) return [];
-  if (typeof value === "string") return [text(value)];
-  const json = JSON.stringify(value);
-  if (json === undefined) throw new TypeError(`the handler returned a ${typeof value}, which has no JSON`);
-  return [text(json)];
-}
-
-function failed(message: string): CallToolResult {
-  return { content: [text(message)], isError: true };
-}
-
-/** "Input validation errors" are for the model to read and correct (server/tools, Error Handling). */
-function invalidArguments(name: string, problems: readonly Problem[]): CallToolResult {
-  return failed(`Invalid arguments for tool ${JSON.stringify(name)}:\n${describeProblems(problems)}`);
-}

@@ -62,7 +62,8 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
   // Handlers at work: those of cancelled requests too, until they return.
   let running = 0;
   const whenIdle = new Set<() => void>();
-  const earlier = options.legacy && earlierClient(handler, outbox, within(options.legacy, maxInFlight), onProblem);
+  const earlier =
+    options.legacy && earlierClient(handler, outbox, within(options.legacy, maxInFlight), onProblem);
 
   function receive(line: string): void {
     let message: JSONRPCMessage;

@@ -1,6 +1,6 @@
 /** Content against the restricted schema of a form (client/elicitation, Requested Schema). */
 import { expect, it } from "vitest";
-import { fillDefaults, formProblem } from "../../src/client/form-answer.js";
+import { fieldProblem, fillDefaults, formProblem } from "../../src/client/form-answer.js";
 import type { ElicitationSchema } from "../../src/protocol/input-requests.js";
 
 const schemaOf = (properties: Record<string, unknown>, required?: string[]) =>
@@ -66,6 +66,11 @@ it.each<[string, Record<string, unknown>, unknown, RegExp]>([
   const found = formProblem(schemaOf({ f: field }), { f: value });
   expect(found).toMatch(/^field "f": expected /);
   expect(found).toMatch(problem);
+});
+
+it("one field alone is told what was expected", () => {
+  expect(fieldProblem({ type: "string", format: "date" }, "tomorrow")).toBe("the format date");
+  expect(fieldProblem({ type: "string", format: "date" }, "2024-02-29")).toBeUndefined();
 });
 
 it("required fields must be there, prototypes do not count, others may be added", () => {

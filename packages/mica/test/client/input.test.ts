@@ -255,8 +255,9 @@ describe("who answers", () => {
 
   it("handlers learn who asks and why", async () => {
     let context: InputContext | undefined;
-    const server = scripted({ "tools/call": asksOnce({ login: form() }) });
+    const server = scripted({ "tools/call": asksOnce({ login: form(), where: { method: "roots/list" } }) });
     const client = await clientOf(server, {
+      roots: [],
       onElicit: (_, given) => {
         context = given;
         return { action: "cancel" };
@@ -265,6 +266,7 @@ describe("who answers", () => {
     await client.callTool("t", { a: 1 });
     expect(context).toMatchObject({
       key: "login",
+      requests: { login: form(), where: { method: "roots/list" } },
       method: "tools/call",
       params: { name: "t", arguments: { a: 1 } },
       server: { name: "scripted", version: "1.2.3" },

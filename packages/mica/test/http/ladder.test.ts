@@ -233,7 +233,9 @@ describe.each(Object.keys(BINDINGS))("%s", (name) => {
       expect(answer.error?.code).toBe(code);
     });
 
-    it("an initialize-era client is told the revisions of the server", async () => {
+    it("an initialize-era client is told the revisions of a server that refuses it", async () => {
+      await sender.close();
+      sender = await BINDINGS[name]!(handler, { legacy: "reject" });
       const body = '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25"}}';
       const reply = await post(body, { "mcp-protocol-version": undefined, "mcp-method": undefined });
       expect(reply.status).toBe(400);

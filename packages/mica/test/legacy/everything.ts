@@ -13,7 +13,7 @@ import type {
   RequestId,
   Result,
 } from "../../src/protocol/types.js";
-import { contents } from "../../src/server/resources.js";
+import { contents } from "../../src/server/resource-contents.js";
 import { createServer, type Server } from "../../src/server/server.js";
 import type { RequestHandler } from "../../src/transport.js";
 import { checkedServer } from "../support/wire-schema.js";

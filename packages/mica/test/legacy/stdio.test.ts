@@ -73,7 +73,10 @@ describe("both eras on one channel", () => {
   it("are told apart by _meta, and each gets what is its own", async () => {
     const { send, next } = await shake("2024-11-05");
     send(modern(1, "tools/list"));
-    expect(await next()).toMatchObject({ id: 1, result: { resultType: "complete", ttlMs: expect.any(Number) } });
+    expect(await next()).toMatchObject({
+      id: 1,
+      result: { resultType: "complete", ttlMs: expect.any(Number) },
+    });
     send({ id: 2, method: "tools/list" });
     const { result } = await next();
     expect(result).not.toHaveProperty("resultType");
@@ -128,7 +131,12 @@ describe("both eras on one channel", () => {
 });
 
 describe("everything in one write", () => {
-  const script = [hello("2025-06-18"), initialized, { id: 1, method: "tools/list" }, call(2, "add", { arguments: { a: 1, b: 2 } })]
+  const script = [
+    hello("2025-06-18"),
+    initialized,
+    { id: 1, method: "tools/list" },
+    call(2, "add", { arguments: { a: 1, b: 2 } }),
+  ]
     .map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`)
     .join("");
 
@@ -137,7 +145,12 @@ describe("everything in one write", () => {
     send(script);
     const answers = await take(3);
     expect(answers[0]).toMatchObject({ id: 0, result: { protocolVersion: "2025-06-18" } });
-    expect(answers.slice(1).map(({ id }) => id).sort()).toEqual([1, 2]);
+    expect(
+      answers
+        .slice(1)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual([1, 2]);
     expect(answers.every(({ result }) => result !== undefined)).toBe(true);
   });
 
@@ -253,7 +266,10 @@ describe("the end of the input", () => {
     channel.send(call(1, "hang"));
     await channel.next();
     channel.input.end();
-    expect(await channel.next()).toMatchObject({ id: 1, error: { message: expect.stringContaining("shut down") } });
+    expect(await channel.next()).toMatchObject({
+      id: 1,
+      error: { message: expect.stringContaining("shut down") },
+    });
     await channel.service.closed;
   });
 

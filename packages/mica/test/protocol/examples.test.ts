@@ -34,7 +34,7 @@ import type {
 } from "../../src/protocol/types.js";
 import { toElicitationSchema } from "../../src/schema/elicitation.js";
 import { type AnyQuestion, prepare, readAnswer } from "../../src/server/questions.js";
-import { contents } from "../../src/server/resources.js";
+import { contents } from "../../src/server/resource-contents.js";
 import { createServer, type Server } from "../../src/server/server.js";
 import { memoryTransport } from "../../src/testing/memory.js";
 import { callerOf } from "../support/caller.js";
@@ -192,6 +192,7 @@ async function inputRequest(
   const { signal } = new AbortController();
   const answer = await answerer.answer({
     key: "example",
+    requests: { example: value },
     method: "tools/call",
     params: {},
     server: undefined,

@@ -7,7 +7,7 @@ import type {
   ReadResourceResult,
 } from "../../src/protocol/features.js";
 import type { OnError } from "../../src/server/failure.js";
-import { contents } from "../../src/server/resources.js";
+import { contents } from "../../src/server/resource-contents.js";
 import { createServer } from "../../src/server/server.js";
 import { parseUriTemplate } from "../../src/server/uri-template.js";
 import { callerOf } from "../support/caller.js";

@@ -17,14 +17,22 @@ import {
   text,
   texts,
 } from "./options.js";
-import { VERBS, type VerbRow } from "./verbs.js";
+import { type LocalVerb, type ServerVerb, VERBS, type VerbRow } from "./verbs.js";
 
 export type CommandLine =
   | { readonly kind: "help"; readonly verb: VerbRow | undefined }
   | { readonly kind: "version" }
   | {
+      readonly kind: "local";
+      readonly verb: LocalVerb;
+      readonly operands: readonly string[];
+      /** What follows `--`. */
+      readonly command: readonly string[] | undefined;
+      readonly options: Options;
+    }
+  | {
       readonly kind: "run";
-      readonly verb: VerbRow;
+      readonly verb: ServerVerb;
       readonly target: Target;
       readonly operands: readonly string[];
       readonly pairs: readonly Pair[];
@@ -52,6 +60,10 @@ export function readCommandLine(argv: readonly string[], env: NodeJS.ProcessEnv)
   if (verb === undefined) throw new UsageError(unknownVerb(name));
   if (asksHelp) return { kind: "help", verb };
   checkApplicable(verb, values);
+  if (verb.local) {
+    const { operands } = readOperands(verb, rest);
+    return { kind: "local", verb, operands, command, options: readOptions(values) };
+  }
   const { target, left } = readTarget(verb, rest, command, values, env);
   return { kind: "run", verb, target, ...readOperands(verb, left), options: readOptions(values) };
 }
@@ -169,8 +181,11 @@ function readOperands(verb: VerbRow, left: readonly string[]): { operands: strin
   const missing = verb.takes[operands.length];
   const rest = left.slice(verb.takes.length);
   if (missing !== undefined) {
+    const operands = verb.takes.join(" ");
     throw new UsageError(
-      `expected ${verb.takes.join(" ")} after the target: mica ${verb.name} TARGET ${verb.takes.join(" ")}`,
+      verb.local
+        ? `expected ${operands}: mica ${verb.name} ${operands}`
+        : `expected ${operands} after the target: mica ${verb.name} TARGET ${operands}`,
     );
   }
   if (verb.pairs) {

@@ -1,5 +1,6 @@
 /** Exit codes, and which failure ends in which. */
 
+import type { InputNeeded } from "../engine/input-needed.js";
 import { isObject } from "../engine/json.js";
 import { UsageError } from "../engine/usage-error.js";
 
@@ -11,6 +12,7 @@ export const EXIT = {
   unreachable: 3,
   protocol: 4,
   timeout: 5,
+  inputNeeded: 6,
   failed: 70,
   interrupted: 130,
 } as const;
@@ -22,6 +24,7 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [EXIT.unreachable, "the server could not be reached or started, or went away"],
   [EXIT.protocol, "the server answered with a protocol error, or not with the protocol"],
   [EXIT.timeout, "no answer in time"],
+  [EXIT.inputNeeded, "the server asks for input that was not given, or does not fit; see --answer"],
   [EXIT.failed, "mica itself failed, or could not write its output"],
   [EXIT.interrupted, "interrupted (Ctrl-C); 143 when terminated, 129 when hung up"],
 ];
@@ -56,6 +59,7 @@ export function failureOf(error: unknown): Failure {
   }
   // Told by its name and not by its class, so that a command that never connects does not load the client.
   if (error instanceof Error && error.name === "McpError") {
+    if (isInputNeeded(error.cause)) return inputNeeded(error.cause);
     const { code } = error as Error & { code: string };
     const exitCode = BY_CODE.get(code) ?? EXIT.failed;
     return { exitCode, code, message: error.message, details: causeDetails(error.cause) };
@@ -65,6 +69,15 @@ export function failureOf(error: unknown): Failure {
   }
   const message = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return { exitCode: EXIT.failed, code: "failed", message, details: {} };
+}
+
+function isInputNeeded(cause: unknown): cause is InputNeeded {
+  return cause instanceof Error && cause.name === "InputNeeded";
+}
+
+function inputNeeded({ message, problems, inputRequests }: InputNeeded): Failure {
+  const details = { problems, inputRequests };
+  return { exitCode: EXIT.inputNeeded, code: "input_needed", message, details };
 }
 
 /** What is known of the cause, for scripts. */

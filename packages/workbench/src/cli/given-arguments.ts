@@ -53,6 +53,6 @@ async function readAll(stdin: Readable, signal: AbortSignal): Promise<string> {
 }
 
 /** A byte order mark is none of JSON's characters, and some editors write it. */
-function withoutMark(text: string): string {
+export function withoutMark(text: string): string {
   return text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
 }

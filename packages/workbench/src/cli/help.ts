@@ -36,8 +36,12 @@ function ofVerb(verb: VerbRow): string[] {
     `mica ${verb.name}: ${verb.summary}.`,
     "",
     "Usage",
-    `  mica ${verb.name} URL${room} [OPTIONS]`,
-    `  mica ${verb.name}${room} [OPTIONS] -- COMMAND [ARGS]`,
+    ...(verb.local
+      ? [`  mica ${verb.name}${room} [OPTIONS] [-- ARGS]`]
+      : [
+          `  mica ${verb.name} URL${room} [OPTIONS]`,
+          `  mica ${verb.name}${room} [OPTIONS] -- COMMAND [ARGS]`,
+        ]),
     "",
     verb.examples.length > 1 ? "Examples" : "Example",
     ...verb.examples.map((example) => `  ${example}`),

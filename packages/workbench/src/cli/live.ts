@@ -10,12 +10,16 @@ export interface Live {
   /** Where the server's stderr goes; undefined where nobody asked for it. */
   readonly onServerLine: ((line: string) => void) | undefined;
   say(line: string): void;
+  /** Keeps lines back while a person is asked; what it returns lets them out. */
+  hold(): () => void;
   /** Takes the progress line away; nothing more is shown. */
   end(): void;
 }
 
 /** Milliseconds between two drawings of the progress line, whatever the server sends. */
 const REDRAW_MS = 50;
+/** Most lines that are kept back; of more, the last. */
+const MOST_HELD = 1_000;
 
 export function createLive({ err, say }: Screen, { verbose, progress, logLevel }: Options): Live {
   const { paint } = err;
@@ -27,8 +31,13 @@ export function createLive({ err, say }: Screen, { verbose, progress, logLevel }
     if (drawn) void err.write("\r\x1b[2K").catch(() => {});
     drawn = false;
   };
+  let held: string[] | undefined;
   const line = (text: string) => {
     if (ended) return;
+    if (held !== undefined) {
+      if (held.push(text) > MOST_HELD) held.shift();
+      return;
+    }
     erase();
     void say(text);
   };
@@ -37,7 +46,7 @@ export function createLive({ err, say }: Screen, { verbose, progress, logLevel }
     const text = progressText(params);
     if (!err.isTerminal) return line(text);
     const now = performance.now();
-    if (ended || now - drawnAt < REDRAW_MS) return;
+    if (ended || held !== undefined || now - drawnAt < REDRAW_MS) return;
     drawnAt = now;
     erase();
     drawn = true;
@@ -67,6 +76,15 @@ export function createLive({ err, say }: Screen, { verbose, progress, logLevel }
     },
     onServerLine: verbose ? (text) => line(paint.dim(visibleLine(`[server] ${text}`))) : undefined,
     say: line,
+    hold() {
+      erase();
+      held = [];
+      return () => {
+        const lines = held ?? [];
+        held = undefined;
+        for (const text of lines) line(text);
+      };
+    },
     end() {
       erase();
       ended = true;

@@ -5,13 +5,12 @@ import { run } from "./run.js";
 const SIGNALS = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 } as const;
 
 const interruption = new AbortController();
-for (const [signal, exitCode] of Object.entries(SIGNALS)) {
-  process.on(signal, () => {
-    // The first signal ends the command in good order, the second one at once.
-    if (interruption.signal.aborted) process.exit(exitCode);
-    interruption.abort(exitCode);
-  });
-}
+const end = (exitCode: number) => {
+  // The first signal ends the command in good order, the second one at once.
+  if (interruption.signal.aborted) process.exit(exitCode);
+  interruption.abort(exitCode);
+};
+for (const [signal, exitCode] of Object.entries(SIGNALS)) process.on(signal, () => end(exitCode));
 
 // Made when it is read, because making a stream of it takes time.
 const streams = {
@@ -21,6 +20,7 @@ const streams = {
   stdout: process.stdout,
   stderr: process.stderr,
   env: process.env,
+  interrupt: () => end(SIGNALS.SIGINT),
 };
 const exitCode = await run(process.argv.slice(2), streams, interruption.signal);
 // Everything is written and the server is gone: an open standard input must not keep the command.

@@ -1,5 +1,7 @@
 /** The options of the command: one row each, and how their text is read. */
 import type { LoggingLevel } from "mica-mcp/client";
+import type { Pair } from "../engine/argument-pairs.js";
+import { readAnswer } from "../engine/given-answers.js";
 import { UsageError } from "../engine/usage-error.js";
 
 export interface OptionRow {
@@ -26,6 +28,32 @@ export const OPTION_ROWS = [
     special: true,
     help: "save what is returned into DIR; nothing is overwritten",
   },
+  {
+    name: "to",
+    value: "FILE",
+    special: true,
+    help: "the file to write; default: dist/ENTRY.mjs in its package",
+  },
+  {
+    name: "external",
+    value: "PACKAGE",
+    special: true,
+    repeatable: true,
+    help: "leave a package outside, besides native addons",
+  },
+  { name: "no-measure", special: true, help: "do not start the server to measure it" },
+  {
+    name: "answer",
+    value: "KEY.FIELD=VALUE",
+    repeatable: true,
+    special: true,
+    help: "answer a field of a question of the server; KEY=accept, decline or cancel answers all of it",
+  },
+  { name: "answers", value: "FILE", special: true, help: "answers by key, as JSON" },
+  { name: "decline", special: true, help: "decline every question that is not answered so" },
+  { name: "no-ask", special: true, help: "tell the server that nobody can be asked" },
+  { name: "no-open", special: true, help: "show pages that the server wants opened, and open none" },
+  { name: "root", value: "DIR", repeatable: true, special: true, help: "a directory to tell the server of" },
   { name: "json", help: "print JSON for scripts, failures included" },
   { name: "verbose", help: "show all details, the server's stderr and its notifications" },
   { name: "timeout", value: "SECONDS", help: "longest wait for an answer or for progress (default 60)" },
@@ -45,7 +73,28 @@ export const OPTION_ROWS = [
   { name: "version", short: "V", help: "show the version" },
 ] as const satisfies readonly OptionRow[];
 
-export type SpecialOption = "args" | "out";
+export type SpecialOption =
+  | "args"
+  | "out"
+  | "to"
+  | "external"
+  | "no-measure"
+  | "answer"
+  | "answers"
+  | "decline"
+  | "no-ask"
+  | "no-open"
+  | "root";
+
+/** The options of verbs in which a server may ask for input (patterns/mrtr, Supported Requests). */
+export const ANSWERING = [
+  "answer",
+  "answers",
+  "decline",
+  "no-ask",
+  "no-open",
+  "root",
+] as const satisfies readonly SpecialOption[];
 
 /** What `parseArgs` found. */
 export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
@@ -60,6 +109,18 @@ export interface Options {
   readonly logLevel: LoggingLevel | undefined;
   readonly args: string | undefined;
   readonly out: string | undefined;
+  readonly to: string | undefined;
+  readonly external: readonly string[];
+  readonly measure: boolean;
+  /** In the order in which they were given. */
+  readonly answers: readonly Pair[];
+  readonly answersFile: string | undefined;
+  readonly decline: boolean;
+  /** Whether the server is told that it may ask. */
+  readonly ask: boolean;
+  /** Whether pages may be opened from here. */
+  readonly open: boolean;
+  readonly roots: readonly string[];
 }
 
 const LEVELS: readonly LoggingLevel[] = [
@@ -81,6 +142,9 @@ export function readOptions(values: OptionValues): Options {
   }
   if (values["progress"] && values["no-progress"])
     throw optionError("--progress", "contradicts --no-progress");
+  const answering = ["answer", "answers", "decline"].find((name) => values[name] !== undefined);
+  if (values["no-ask"] && answering !== undefined)
+    throw optionError(`--${answering}`, "contradicts --no-ask");
   return {
     json: values["json"] === true,
     verbose: values["verbose"] === true,
@@ -90,6 +154,15 @@ export function readOptions(values: OptionValues): Options {
     logLevel: level as LoggingLevel | undefined,
     args: text(values, "args"),
     out: text(values, "out"),
+    to: text(values, "to"),
+    external: texts(values, "external"),
+    measure: values["no-measure"] !== true,
+    answers: texts(values, "answer").map(readAnswer),
+    answersFile: text(values, "answers"),
+    decline: values["decline"] === true,
+    ask: values["no-ask"] !== true,
+    open: values["no-open"] !== true,
+    roots: texts(values, "root"),
   };
 }
 

@@ -1,6 +1,7 @@
 /** Runs one command from its words to its exit code. */
 import type { Readable } from "node:stream";
 import type { Client } from "mica-mcp/client";
+import type { Answering } from "./answering.js";
 import { asksForJson, type CommandLine, readCommandLine } from "./command-line.js";
 import { EXIT, type Failure, failureOf } from "./exit.js";
 import { createScreen, OutputClosed, type Screen } from "./screen.js";
@@ -12,12 +13,15 @@ export interface Streams {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: NodeJS.ProcessEnv;
+  /** What Ctrl-C does: a terminal that edits lines reports it as a key. */
+  readonly interrupt: () => void;
 }
 
 /** The version of the shape that `--json` prints. */
 const JSON_VERSION = 1;
 
 type Run = Extract<CommandLine, { kind: "run" }>;
+type Local = Extract<CommandLine, { kind: "local" }>;
 
 /**
  * @param interruption Aborts when the command is to end early; its reason is the exit code.
@@ -46,10 +50,26 @@ export async function run(
     json = line.options.json;
     screen = createScreen(streams, line.options.color);
     verb = line.verb.name;
-    return await runVerb(line, screen, streams, interruption);
+    return line.kind === "local"
+      ? await runLocal(line, screen, interruption)
+      : await runVerb(line, screen, streams, interruption);
   } catch (error) {
     return await fail(error, { json, verb, screen, interruption });
   }
+}
+
+async function runLocal(
+  { verb, operands, command, options }: Local,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<number> {
+  const { run: perform } = await verb.load();
+  const answer = await perform({ operands, command, options, signal });
+  for (const { message } of answer.warnings ?? []) await screen.say(`mica: ${visible(message)}`);
+  if (options.json) {
+    await printJson(screen, { verb: verb.name, result: answer.result, warnings: answer.warnings ?? [] });
+  } else await answer.print(screen);
+  return answer.exitCode ?? EXIT.ok;
 }
 
 async function runVerb(line: Run, screen: Screen, streams: Streams, signal: AbortSignal): Promise<number> {
@@ -58,12 +78,18 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
   const live = createLive(screen, options);
   const warnings: VerbWarning[] = [];
   let opened: Promise<OpenServer> | undefined;
+  let answering: Answering | undefined;
 
   const open = async (): Promise<OpenServer> => {
-    const { callOptions, openTarget } = await import("../engine/connect.js");
+    const [{ createAnswering }, { callOptions, openTarget }] = await Promise.all([
+      import("./answering.js"),
+      import("../engine/connect.js"),
+    ]);
+    answering = await createAnswering({ options, target, screen, live, streams });
     const settings = {
       signal,
       timeoutMs: options.timeoutMs,
+      handlers: answering.handlers,
       onServerLine: live.onServerLine,
       onWarning: (warning: VerbWarning) => {
         warnings.push(warning);
@@ -91,7 +117,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       },
     });
     live.end();
-    for (const warning of answer.warnings ?? []) {
+    for (const warning of [...(answer.warnings ?? []), ...(answering?.unused() ?? [])]) {
       warnings.push(warning);
       await screen.say(`mica: ${visible(warning.message)}`);
     }

@@ -43,6 +43,22 @@ export interface VerbWarning {
   readonly message: string;
 }
 
+/** What a verb gets that works on files. */
+export interface LocalContext {
+  /** As many as the verb's row takes. */
+  readonly operands: readonly string[];
+  /** What follows `--`. */
+  readonly command: readonly string[] | undefined;
+  readonly options: Options;
+  /** Aborts when the command is to end early. */
+  readonly signal: AbortSignal;
+}
+
+export interface LocalVerbModule {
+  /** @throws UsageError */
+  run(context: LocalContext): Promise<Answer>;
+}
+
 export interface VerbModule {
   /** @throws UsageError, McpError */
   run(context: VerbContext): Promise<Answer>;

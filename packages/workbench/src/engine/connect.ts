@@ -5,6 +5,7 @@ import {
   type ClientWarning,
   type ConnectTarget,
   connect,
+  type InputHandlers,
 } from "mica-mcp/client";
 import { NAME, VERSION } from "../version.js";
 import type { Target } from "./target.js";
@@ -21,6 +22,8 @@ export interface ConnectSettings {
   /** Milliseconds without an answer or progress; undefined for the client's default. */
   readonly timeoutMs: number | undefined;
   readonly onWarning: (warning: Warning) => void;
+  /** Answers what the server asks for; the capabilities that they amount to are declared. */
+  readonly handlers: InputHandlers;
   /** Receives the server's stderr line by line; without it the last lines are kept for error messages. */
   readonly onServerLine: ((line: string) => void) | undefined;
 }
@@ -35,19 +38,20 @@ export interface Connected {
 const STRAY_CHARS = 200;
 
 /**
- * Connects, declaring no capability: nothing that a server may ask for can be answered.
+ * Connects.
  *
  * @throws McpError
  * @throws UsageError where the target cannot be used as it was given.
  */
 export async function openTarget(target: Target, settings: ConnectSettings): Promise<Connected> {
-  const { signal, timeoutMs, onWarning } = settings;
+  const { signal, timeoutMs, handlers, onWarning } = settings;
   const startedAt = performance.now();
   try {
     const client = await connect(connectTarget(target, settings), {
       name: NAME,
       version: VERSION,
       signal,
+      ...handlers,
       onWarning: ({ code, message }) => onWarning({ code, message }),
       ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
     });

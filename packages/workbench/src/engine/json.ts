@@ -15,7 +15,7 @@ export function readJson(text: string): { readonly value: unknown } | undefined 
 }
 
 /** A value as it may stand in a message: JSON, cut where it is long. */
-export function shown(value: unknown): string {
+export function shown(value: unknown, most = 80): string {
   const text = JSON.stringify(value) ?? String(value);
-  return text.length > 80 ? `${text.slice(0, 77)}...` : text;
+  return text.length > most ? `${text.slice(0, most - 3)}...` : text;
 }

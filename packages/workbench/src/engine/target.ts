@@ -24,6 +24,7 @@ export function targetName(target: Target): string {
   return `${origin}${pathname}`;
 }
 
-function shellWord(word: string): string {
+/** A word as a shell takes it. */
+export function shellWord(word: string): string {
   return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 }

@@ -52,7 +52,11 @@ export function deliver(
 }
 
 function unreadable(from: string, cause: DecodeError): McpError {
-  return new McpError("invalid_response", `${from} answered with no message of the protocol: ${cause.message}`, {
-    cause,
-  });
+  return new McpError(
+    "invalid_response",
+    `${from} answered with no message of the protocol: ${cause.message}`,
+    {
+      cause,
+    },
+  );
 }

@@ -1,6 +1,5 @@
 /** Requests to a server of an earlier revision that wait for their responses: ids, responses, taking one back. */
 import { McpError } from "../../protocol/errors.js";
-import { isErrorResponse } from "../../protocol/jsonrpc.js";
 import type { JSONRPCRequest, JSONRPCResponse, RequestId } from "../../protocol/types.js";
 import type { LegacyWire } from "./wire.js";
 
@@ -40,13 +39,10 @@ export function createPending(wire: LegacyWire): Pending {
   let nextId = HANDSHAKE_ID;
 
   function take(id: RequestId | undefined): Entry | undefined {
-    if (id === undefined) {
-      // The server could not read an id. With one request on its way there is no doubt whose it was.
-      if (waiting.size !== 1) return undefined;
-      [id] = waiting.keys() as Iterable<RequestId> as [RequestId];
-    }
-    const entry = waiting.get(id);
-    waiting.delete(id);
+    // The server may have been unable to read the id. With one request on its way there is no doubt whose it was.
+    const known = id ?? (waiting.size === 1 ? [...waiting.keys()][0] : undefined);
+    const entry = known === undefined ? undefined : waiting.get(known);
+    if (entry) waiting.delete(entry.request.id);
     return entry;
   }
 
@@ -89,7 +85,7 @@ export function createPending(wire: LegacyWire): Pending {
       const id = response.id ?? about;
       const entry = take(id);
       if (entry === undefined) return id !== undefined && abandoned.delete(id);
-      entry.resolve(isErrorResponse(response) ? { ...response, id: entry.request.id } : response);
+      entry.resolve(response);
       return true;
     },
     fail,

@@ -4,7 +4,7 @@
  */
 import { ErrorCode, ProtocolError } from "../../protocol/errors.js";
 import { isObject } from "../../protocol/jsonrpc.js";
-import type { ClientCapabilities, JSONRPCRequest, Result } from "../../protocol/types.js";
+import type { ClientCapabilities, ErrorObject, JSONRPCRequest, Result } from "../../protocol/types.js";
 import { samplingMessagesFor } from "../content.js";
 import type { Revision } from "../versions.js";
 
@@ -13,6 +13,9 @@ export interface InputQuestion {
   readonly method: string;
   readonly params?: Record<string, unknown>;
 }
+
+/** What the server gets back. */
+export type Answer = { result: Result } | { error: ErrorObject };
 
 /** What a key of an input request begins with. */
 export const KEY_NAMES: ReadonlyMap<string, string> = new Map([
@@ -38,7 +41,10 @@ export function questionOf(
   if (method === "sampling/createMessage") {
     if (sampling === undefined) throw undeclared(method);
     if (sampling.tools === undefined && (rest["tools"] ?? rest["toolChoice"]) !== undefined) {
-      throw new ProtocolError(ErrorCode.InvalidParams, `${method}: this client did not declare sampling.tools`);
+      throw new ProtocolError(
+        ErrorCode.InvalidParams,
+        `${method}: this client did not declare sampling.tools`,
+      );
     }
     return { method, params: rest };
   }
@@ -55,7 +61,10 @@ export function questionOf(
 }
 
 function undeclared(method: string): ProtocolError {
-  return new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method} was not declared by this client`);
+  return new ProtocolError(
+    ErrorCode.MethodNotFound,
+    `Method not found: ${method} was not declared by this client`,
+  );
 }
 
 /** An input response as the result of the server's request. */
@@ -73,7 +82,10 @@ export function answerFor(method: string, response: unknown, revision: Revision)
 }
 
 /** What the server is told where nobody will answer: a form is cancelled, anything else is an error. */
-export function noAnswerFor(method: string, why: string): { result: Result } | { error: { code: number; message: string } } {
+export function noAnswerFor(
+  method: string,
+  why: string,
+): { result: Result } | { error: { code: number; message: string } } {
   if (method === "elicitation/create") return { result: { action: "cancel" } };
   return { error: { code: ErrorCode.InternalError, message: `${method} got no answer: ${why}` } };
 }

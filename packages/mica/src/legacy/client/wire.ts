@@ -15,8 +15,10 @@ export interface LegacyWire {
    * @throws McpError; {@link SessionGone} where the server did not look at the message, because the session is over.
    */
   send(message: JSONRPCMessage): Promise<void>;
-  /** The handshake is over. Resolves when whatever the server sends by itself can arrive. */
+  /** The handshake is over. Resolves when the first request may be sent. */
   agreed?(revision: Revision): Promise<void>;
+  /** Resolves when what the server sends by itself arrives, or never will. @throws McpError where it should and does not. */
+  hearing?(): Promise<void>;
   /** Nothing is wanted any more for this request, which has been cancelled. */
   forget?(id: RequestId): void;
   /** The session is over for the server: what still runs may end, but there is nothing to say goodbye to. */
@@ -38,6 +40,8 @@ export interface WireReceiver {
   message(message: JSONRPCMessage, about?: RequestId): boolean;
   /** An answer that is none. Says whether anything waited for it. */
   unreadable(id: RequestId | undefined, error: McpError): boolean;
+  /** What the server sent by itself may have been lost: subscriptions have to begin anew. */
+  missed(why: (request: JSONRPCRequest) => McpError): void;
   /** Nothing more will arrive, and nothing can be sent. */
   closed(why: (request: JSONRPCRequest) => McpError): void;
 }
@@ -47,15 +51,4 @@ export class SessionGone extends McpError {
   constructor(message: string, options?: { cause?: unknown }) {
     super("connection_lost", message, options);
   }
-}
-
-/** Settles with `work`, or rejects with the reason of the signal; `work` goes on in any case. */
-export function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return work;
-  if (signal.aborted) return Promise.reject(signal.reason);
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

@@ -1,0 +1,46 @@
+/** Whether rows meet their targets, and whether they are near enough not to be a step back. */
+import { figure } from "./table.mjs";
+
+/** A run on a busy machine may miss a target and still be no step back: that begins at two thirds of it. */
+const NEAR = 2 / 3;
+
+/**
+ * @returns one verdict for each target that was measured: `meets` the target itself, `passes` two thirds of it
+ */
+export function judge(targets, rows) {
+  return targets.flatMap((target) => {
+    const value = measured(target, rows);
+    if (value === undefined) return [];
+    const { min, max } = target;
+    const meets = min === undefined ? value <= max : value >= min;
+    const passes = min === undefined ? value <= max / NEAR : value >= min * NEAR;
+    const bound = min === undefined ? `at most ${max}` : `at least ${min}`;
+    return [{ meets, passes, text: `${nameOf(target)}: ${figure(value)}, ${bound}` }];
+  });
+}
+
+function nameOf({ area, case: name, unit, of, beside }) {
+  const what = of === "ratio" ? `${unit} as a ratio to ${beside ?? "the floor"}` : unit;
+  return `${area}, ${name}, ${of === "over" ? `${unit} over ${beside ?? "the floor"}` : what}`;
+}
+
+/** The figure that a target speaks of: the value itself, its ratio to another contender, or what it is over it. */
+function measured({ area, case: name, contender = "mica", unit, of, beside }, rows) {
+  const find = (who) =>
+    rows.find((row) => row.area === area && row.case === name && row.unit === unit && who(row));
+  const own = find((row) => row.contender === contender);
+  if (own === undefined) return undefined;
+  if (of === "value") return own.value;
+  if (of === "ratio" && beside === undefined) return own.ratio ?? undefined;
+  const other = find((row) => (beside === undefined ? row.ratio === 1 : row.contender === beside));
+  if (other === undefined) return undefined;
+  return of === "ratio" ? own.value / other.value : own.value - other.value;
+}
+
+export function printVerdicts(verdicts) {
+  if (verdicts.length === 0) return;
+  process.stdout.write("\nTargets (bench/targets.mjs)\n");
+  for (const { meets, passes, text } of verdicts) {
+    process.stdout.write(`${meets ? "met     " : passes ? "near    " : "missed  "}${text}\n`);
+  }
+}

@@ -1,0 +1,89 @@
+/**
+ * The judgement of claims, whoever verified the token: audience and expiry are always required
+ * (authorization, Token Handling; security-considerations, Access Token Privilege Restriction). Pure.
+ */
+import { grantedScopes } from "../shared/scopes.js";
+import { type Claims, InvalidTokenError } from "./verifier.js";
+
+/** What a token has to be for. */
+export interface Expected {
+  /** Any of them will do. */
+  readonly audiences: readonly string[];
+  readonly authorizationServers: readonly string[];
+  readonly clockToleranceMs: number;
+}
+
+export interface Judged {
+  readonly principal: string;
+  readonly scopes: string[];
+}
+
+/** @throws InvalidTokenError saying what is wrong, in words for the client. */
+export function judgeClaims(claims: Claims, expected: Expected): Judged {
+  judgeAudience(claims["aud"], expected.audiences);
+  judgeTimes(claims, expected.clockToleranceMs);
+  const issuer = judgeIssuer(claims["iss"], expected.authorizationServers);
+  return { principal: principalOf(claims, issuer), scopes: grantedScopes(claims) };
+}
+
+function judgeAudience(aud: unknown, audiences: readonly string[]): void {
+  const given = Array.isArray(aud) ? (aud as unknown[]) : [aud];
+  const named = given.filter((one): one is string => typeof one === "string");
+  if (named.length === 0) throw new InvalidTokenError("The access token names no audience");
+  if (named.some((one) => audiences.some((audience) => sameIdentifier(one, audience)))) return;
+  throw new InvalidTokenError(
+    `The access token is meant for another audience: expected ${audiences.join(" or ")}`,
+  );
+}
+
+/**
+ * Strings, compared as they are: no slash is added, no port left out. Only scheme and host are compared without
+ * case (authorization, Canonical Server URI).
+ */
+export function sameIdentifier(one: string, other: string): boolean {
+  return one === other || lowerAuthority(one) === lowerAuthority(other);
+}
+
+function lowerAuthority(identifier: string): string {
+  return identifier.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, (head) => head.toLowerCase());
+}
+
+function judgeTimes({ exp, nbf }: Claims, toleranceMs: number): void {
+  const now = Date.now();
+  if (!isNumber(exp)) throw new InvalidTokenError("The access token names no expiry");
+  if (now >= exp * 1000 + toleranceMs) throw new InvalidTokenError("The access token has expired");
+  if (nbf === undefined) return;
+  if (!isNumber(nbf) || now < nbf * 1000 - toleranceMs) {
+    throw new InvalidTokenError("The access token is not valid yet");
+  }
+}
+
+function judgeIssuer(iss: unknown, authorizationServers: readonly string[]): string {
+  // A function of the author's own, or an introspection, may know of one issuer only and not name it.
+  const issuer = iss === undefined && authorizationServers.length === 1 ? authorizationServers[0] : iss;
+  if (typeof issuer !== "string") throw new InvalidTokenError("The access token names no issuer");
+  if (authorizationServers.includes(issuer)) return issuer;
+  throw new InvalidTokenError(
+    `The access token is from another issuer: expected ${authorizationServers.join(" or ")}`,
+  );
+}
+
+/**
+ * Issuer and subject: a subject is unique within its issuer alone. A token of a client without a user may name only
+ * the client, which must never be taken for a user of that name; issuers have neither query nor fragment.
+ */
+function principalOf(claims: Claims, issuer: string): string {
+  const { sub } = claims;
+  if (isText(sub)) return `${issuer}#${sub}`;
+  const client = claims["client_id"] ?? claims["azp"];
+  if (isText(client)) return `${issuer}?client_id=${client}`;
+  throw new InvalidTokenError("The access token names neither a subject nor a client");
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === "number" && Number.isFinite(value);
+}

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { rmSync } from "node:fs";
 import { bundled, cache, root } from "../measure/bundles.mjs";
-import { contender, onCore } from "../measure/processes.mjs";
+import { contender, cpuMicros, onCore } from "../measure/processes.mjs";
 import { rowsOf, takeTurns } from "../measure/rounds.mjs";
 import { earlierRequest, INITIALIZE, INITIALIZED, request } from "../message.mjs";
 
@@ -67,15 +67,17 @@ async function start(command, earlier = false) {
   child.stdin.write(messages.map((message) => `${JSON.stringify(message)}\n`).join(""));
   let said = "";
   let elapsed;
+  let cpu;
   for await (const data of child.stdout) {
     said += data;
     if (said.split("\n").length - 1 < answers) continue;
     elapsed = performance.now() - began;
+    cpu = cpuMicros(child.pid);
     break;
   }
   child.stdin.end();
   await gone;
   clearTimeout(timer);
   if (elapsed === undefined || !said.includes('"result"')) throw new Error(`${command.join(" ")} answered ${said}`);
-  return { "ms to tools/list": elapsed };
+  return { "ms to tools/list": elapsed, "ms CPU": cpu === undefined ? undefined : cpu / 1000 };
 }

@@ -2,7 +2,7 @@
 
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
-import { median, spread } from "../table.mjs";
+import { rowsOf, takeTurns } from "../measure/rounds.mjs";
 
 export const title = "requestState: seal and open (one answer, one step; four arguments)";
 
@@ -24,35 +24,33 @@ export async function run({ quick }) {
   const seal = createStateSeal({ keys: "k".repeat(32) });
   const sealed = await seal.seal(state, binding);
   const plain = Buffer.from(JSON.stringify(state)).toString("base64url");
-  const tasks = {
-    "JSON and base64, no seal": {
+  const contenders = [
+    {
+      name: "JSON and base64, no seal",
       seal: async () => Buffer.from(JSON.stringify(state)).toString("base64url"),
       open: async () => JSON.parse(Buffer.from(plain, "base64url").toString()),
     },
-    "mica, AES-256-GCM": { seal: () => seal.seal(state, binding), open: () => seal.open(sealed, binding) },
-  };
-  const rounds = quick ? 5 : 15;
-  const repeats = quick ? 2_000 : 10_000;
-  const samples = new Map();
-  for (let round = -1; round < rounds; round++) {
-    for (const [contender, { seal: sealing, open }] of Object.entries(tasks)) {
-      for (const [what, task] of Object.entries({ seal: sealing, open })) {
-        const began = performance.now();
-        for (let at = 0; at < repeats; at++) await task();
-        const micros = ((performance.now() - began) * 1000) / repeats;
-        const key = `${what} ${contender}`;
-        if (round >= 0) samples.set(key, [...(samples.get(key) ?? []), micros]);
-      }
-    }
+    { name: "mica, AES-256-GCM", seal: () => seal.seal(state, binding), open: () => seal.open(sealed, binding) },
+  ];
+  const rows = [];
+  for (const what of ["seal", "open"]) {
+    const samples = await takeTurns(contenders, quick ? 7 : 15, (each) =>
+      microsOf(each[what], quick ? 2_000 : 10_000),
+    );
+    rows.push(...rowsOf(what, samples));
   }
-  return ["seal", "open"].flatMap((what) =>
-    Object.keys(tasks).map((contender) => {
-      const values = samples.get(`${what} ${contender}`);
-      const floor = median(samples.get(`${what} JSON and base64, no seal`));
-      const ratio = (median(values) / floor).toFixed(2);
-      return { case: what, contender, value: median(values), spread: spread(values), unit: "µs", ratio };
-    }),
-  );
+  return rows;
+}
+
+async function microsOf(task, repeats) {
+  const began = performance.now();
+  const { user, system } = process.cpuUsage();
+  for (let at = 0; at < repeats; at++) await task();
+  const cpu = process.cpuUsage({ user, system });
+  return {
+    µs: ((performance.now() - began) * 1000) / repeats,
+    "µs CPU": (cpu.user + cpu.system) / repeats,
+  };
 }
 
 /** A module that is not published, as it stands in the source. */

@@ -1,10 +1,10 @@
 /** The three tools. Every word of a description is read by a model in every conversation, so there are few. */
-import { type Server, ToolError } from "mica-mcp";
+import { type InputContext, type Server, ToolError } from "mica-mcp";
 import { z } from "zod";
 import { readCursor, writeCursor } from "./cursor.js";
 import { existing, told } from "./existing.js";
 import { handleOf, numberOf, recordOf, rowOf } from "./handle.js";
-import { type IncidentStore, SEVERITIES, STATES } from "./store.js";
+import { type Incident, type IncidentStore, SEVERITIES, type Severity, STATES } from "./store.js";
 
 /** Lengths are checked and not advertised: few callers come near them, and all of them would read about them. */
 const prose = (from: number, upTo: number) =>
@@ -24,7 +24,7 @@ const Search = z.strictObject({
 });
 const Open = z.strictObject({
   title: prose(1, 200),
-  severity: z.enum(SEVERITIES),
+  severity: z.enum(SEVERITIES).optional(),
   description: prose(0, 4000).optional(),
 });
 const Resolve = z.strictObject({
@@ -60,7 +60,8 @@ export function addTools(server: Server, store: IncidentStore): void {
       input: Open,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    async ({ title, severity, description }) => {
+    async ({ title, severity: given, description }, ctx) => {
+      const severity = given ?? (await askSeverity(title, ctx));
       const opened = await told(store.open({ title, severity, description: description || undefined }));
       return { id: handleOf(opened.number), state: opened.state, openedAt: opened.openedAt };
     },
@@ -73,11 +74,34 @@ export function addTools(server: Server, store: IncidentStore): void {
       input: Resolve,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
     },
-    async ({ id, cause }) => {
-      const { number } = await existing(store, id);
+    async ({ id, cause }, ctx) => {
+      const incident = await existing(store, id);
+      const { number } = incident;
+      if (incident.severity === "sev1" && incident.state === "open") await confirm(incident, ctx);
       const resolved = await told(store.resolve(number, cause));
       if (resolved === undefined) throw new ToolError(`${handleOf(number)} is no longer in the log.`);
       return recordOf(resolved);
     },
   );
+}
+
+/** Asks the person; where the client has nobody to ask, the model is told what to give. */
+async function askSeverity(title: string, ctx: InputContext): Promise<Severity> {
+  if (!ctx.can("elicit")) throw new ToolError(`severity: give one of ${SEVERITIES.join(", ")}.`);
+  const answer = await ctx.elicit("severity", {
+    message: `How severe is ${JSON.stringify(title)}?`,
+    schema: z.object({ severity: z.enum(SEVERITIES).describe("sev1 is the most severe") }),
+  });
+  if (answer.action !== "accept") throw new ToolError("No severity was given, so nothing was opened.");
+  return answer.content.severity;
+}
+
+/** The most severe incidents are resolved by a person's word only: a client that has nobody to ask cannot. */
+async function confirm({ number, title }: Incident, ctx: InputContext): Promise<void> {
+  const answer = await ctx.elicit("confirm", {
+    message: `Resolve ${handleOf(number)} (sev1), ${JSON.stringify(title)}?`,
+    schema: z.object({ confirm: z.boolean().describe("Yes, it is over") }),
+  });
+  if (answer.action === "accept" && answer.content.confirm) return;
+  throw new ToolError(`${handleOf(number)} was not confirmed, so it is still open.`);
 }

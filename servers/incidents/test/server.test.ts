@@ -155,7 +155,8 @@ describe("tools", () => {
       /title: Expected 1 to 200 characters, got 201/,
     ],
     ["open_incident", { title: "No severity" }, /severity/],
-    ["open_incident", {}, /title[\s\S]*severity/],
+    ["open_incident", {}, /title/],
+    ["open_incident", { title: 5, severity: "bad" }, /title[\s\S]*severity/],
     ["resolve_incident", { id: "INC-9", cause: "x" }, "No incident INC-9. Call search_incidents to find it."],
     ["resolve_incident", { id: "inc-9", cause: "x" }, "No incident INC-9. Call search_incidents to find it."],
     [
@@ -303,7 +304,7 @@ describe("subscriptions", () => {
     const elsewhere = openSqliteStore(path);
     await open();
     expect(updates.splice(0)).toEqual(["incidents://INC-1", "incidents://open"]);
-    await elsewhere.open({ title: "Elsewhere", severity: "sev1" });
+    await elsewhere.open({ title: "Elsewhere", severity: "sev2" });
     await expect.poll(() => updates.splice(0)).toEqual(["incidents://INC-2", "incidents://open"]);
     await value("resolve_incident", { id: "INC-2", cause: "Known" });
     expect(updates.splice(0)).toEqual(["incidents://INC-2", "incidents://open"]);
@@ -321,7 +322,7 @@ describe("subscriptions", () => {
     const elsewhere = openSqliteStore(path);
     const heard = await listened(
       ["incidents://open", "incidents://INC-1"],
-      () => elsewhere.open({ title: "Elsewhere", severity: "sev1" }),
+      () => elsewhere.open({ title: "Elsewhere", severity: "sev2" }),
       2,
     );
     expect(heard).toEqual(["incidents://INC-1", "incidents://open"]);

@@ -15,7 +15,10 @@ export interface StoredEvent {
 export interface EventStore {
   /** Keeps one event. Called once for every event, before it is sent. */
   append(session: string, stream: string, event: StoredEvent): void | Promise<void>;
-  /** What is kept of a stream behind a position, in order; undefined where nothing of the stream is kept at all. */
+  /**
+   * What is kept of a stream behind a position, in order; undefined where nothing of the stream is kept at all. May
+   * give the first of many only: whoever wants more asks again.
+   */
   after(
     session: string,
     stream: string,
@@ -32,6 +35,9 @@ interface Entry extends StoredEvent {
 }
 
 export interface MemoryEventStore extends EventStore {
+  append(session: string, stream: string, event: StoredEvent): void;
+  after(session: string, stream: string, position: number): readonly StoredEvent[] | undefined;
+  drop(session: string): void;
   /** Characters and overhead of everything that is kept. */
   readonly size: number;
 }

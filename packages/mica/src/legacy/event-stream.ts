@@ -170,13 +170,3 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     },
   };
 }
-
-/** Writes events of a stream that has ended, as fast as the client reads, and ends the connection. */
-export async function replay(outlet: Outlet, stream: string, events: readonly StoredEvent[]): Promise<void> {
-  outlet.open();
-  for (const event of events) {
-    await outlet.ready();
-    outlet.event(eventText(stream, event));
-  }
-  outlet.end("");
-}

@@ -14,8 +14,9 @@ import type { JSONRPCMessage } from "../protocol/types.js";
 import type { AuthInfo, RequestHandler } from "../transport.js";
 import { receiveBatch, refuseBatch } from "./batch.js";
 import { memoryEventStore } from "./event-store.js";
-import { readEventId, replay } from "./event-stream.js";
+import { readEventId } from "./event-stream.js";
 import { type HttpSession, type HttpSessions, keepSessions } from "./http-sessions.js";
+import { replayFinished } from "./replay.js";
 import { createReply, plainStream, type Reply } from "./reply.js";
 import { createLegacySession, type LegacySession } from "./session.js";
 import { ASSUMED_WITHOUT_HEADER, LEGACY_VERSIONS, REVISIONS, type Revision } from "./versions.js";
@@ -224,27 +225,12 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
         leave();
       };
     }
-    void replayFinished(found.id, from!, outlet);
-    return leave;
-  }
-
-  /** A stream that has ended: what is kept of it, and its end. */
-  async function replayFinished(
-    session: string,
-    { stream, position }: { stream: string; position: number },
-    outlet: Outlet,
-  ): Promise<void> {
-    try {
-      const events = await store.after(session, stream, position);
-      if (events === undefined) {
-        outlet.answer(refuse(400, "Nothing is kept any more of the stream that Last-Event-ID names"));
-        return;
-      }
-      await replay(outlet, stream, events);
-    } catch (error) {
-      onProblem(`the event store failed: ${String(error)}`);
-      outlet.answer(refuse(500, "The stream cannot be resumed"));
-    }
+    let isGone = false;
+    void replayFinished({ session: found.id, ...from! }, store, outlet, () => isGone, onProblem);
+    return () => {
+      isGone = true;
+      leave();
+    };
   }
 
   return {

@@ -52,6 +52,7 @@ export async function createAnswering(settings: AnsweringSettings): Promise<Answ
   const planner = createPlanner(await readGiven(options));
   const plans = new WeakMap<object, RoundPlan>();
   const pages = new Map<string, string>();
+  const contents = new Map<string, FormContent>();
   // Standard input that gives the arguments is at its end when a question comes.
   const canAsk = () =>
     options.args !== "-" &&
@@ -70,7 +71,11 @@ export async function createAnswering(settings: AnsweringSettings): Promise<Answ
     }
     const again = params.mode === "url" && pages.get(key) === params.url;
     if (params.mode === "url") pages.set(key, params.url);
-    return ask(settings, params, context, { known: plan.open.get(key) ?? {}, again });
+    // What was answered before is there to be corrected.
+    const known = { ...contents.get(key), ...plan.open.get(key) };
+    const result = await ask(settings, params, context, { known, again });
+    contents.set(key, result.content ?? {});
+    return result;
   };
   return {
     handlers: { ...roots, onElicit: answer, onElicitUrl: answer },

@@ -1,6 +1,5 @@
 /** What a person types into a field of a form, made into its value. */
-import { fieldProblem } from "mica-mcp/client";
-import type { Choice, FormField, FormValue } from "./form.js";
+import { type Choice, type FormField, type FormValue, valueProblem } from "./form.js";
 import { readJson, shown } from "./json.js";
 import { readTexts } from "./read-value.js";
 
@@ -16,8 +15,8 @@ export type FieldReading =
 export function readFieldText(field: FormField, text: string): FieldReading {
   const reading = readKind(field, text);
   if (reading.problem !== undefined) return reading;
-  const expected = fieldProblem(field.schema, reading.value);
-  return expected === undefined ? reading : { problem: `expected ${expected}, got ${shown(reading.value)}` };
+  const problem = valueProblem(field, reading.value);
+  return problem === undefined ? reading : { problem };
 }
 
 /** Whether choices can be told by their numbers in the list: not where a number could mean a choice itself. */

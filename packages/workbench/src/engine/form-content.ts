@@ -1,10 +1,9 @@
 /** The content of a form out of what was given beforehand: typed like the arguments of a tool, and checked. */
-import { type ElicitFormParams, fieldProblem } from "mica-mcp/client";
+import type { ElicitFormParams } from "mica-mcp/client";
 import type { Pair } from "./argument-pairs.js";
 import { suggestion } from "./closest.js";
-import { type FormContent, type FormField, type FormValue, readForm } from "./form.js";
+import { type FormContent, type FormField, type FormValue, readForm, valueProblem } from "./form.js";
 import type { WholeAnswer } from "./given-answers.js";
-import { shown } from "./json.js";
 import { readRoot } from "./read-members.js";
 import type { UsageProblem } from "./usage-error.js";
 
@@ -73,6 +72,6 @@ function problemWith(
     const known = names.length > 0 ? `expected one of ${names.join(", ")}` : "the form has no fields";
     return [{ path, message: `unknown; ${known}${suggestion(name, names)}` }];
   }
-  const expected = fieldProblem(field.schema, value);
-  return expected === undefined ? [] : [{ path, message: `expected ${expected}, got ${shown(value)}` }];
+  const message = valueProblem(field, value);
+  return message === undefined ? [] : [{ path, message }];
 }

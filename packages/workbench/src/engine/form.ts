@@ -1,6 +1,6 @@
 /** The form of an elicitation: its fields, read from the restricted schema (client/elicitation, Requested Schema). */
 import { type ElicitationSchema, fieldProblem } from "mica-mcp/client";
-import { isObject } from "./json.js";
+import { isObject, shown } from "./json.js";
 import type { Schema } from "./schema-alternatives.js";
 import { listed } from "./schema-words.js";
 
@@ -125,6 +125,13 @@ function amount(least: unknown, most: unknown, unit: string): string {
     return from === to ? `${from}${unit}` : `${from} to ${to}${unit}`;
   if (from !== undefined) return `at least ${from}${unit}`;
   return to === undefined ? "" : `at most ${to}${unit}`;
+}
+
+/** What is wrong with a value: `expected an email address, got "x"`; undefined where it fits. */
+export function valueProblem(field: FormField, value: unknown): string | undefined {
+  const expected = fieldProblem(field.schema, value);
+  if (expected === undefined) return undefined;
+  return `expected ${expected.startsWith("the format ") ? expectedOf(field) : expected}, got ${shown(value)}`;
 }
 
 /** Like the names of secrets, which a form must not ask for (client/elicitation, User Interaction Model). */

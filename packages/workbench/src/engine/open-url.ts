@@ -25,7 +25,9 @@ export function openUrl(href: string): Promise<string | undefined> {
       clearTimeout(settled);
       resolve(problem);
     };
-    child.on("error", (error) => end(`${program}: ${error.message}`));
+    child.on("error", (error: NodeJS.ErrnoException) =>
+      end(error.code === "ENOENT" ? `there is no ${program}` : error.message),
+    );
     child.on("exit", (code) => end(code === 0 ? undefined : `${program} ended with exit code ${code}`));
     child.unref();
   });

@@ -38,8 +38,8 @@ export interface CallContext {
 export interface Call {
   /** Under which answers come back. */
   readonly requestState: string;
-  /** The id of the request at the server. */
-  readonly id: RequestId;
+  /** The id of the request at the server; undefined before it is sent, which the first exchange does. */
+  readonly id: RequestId | undefined;
   readonly request: JSONRPCRequest;
   /** Whether an exchange waits for it now. */
   readonly isAttended: boolean;
@@ -71,7 +71,7 @@ export function openCall(first: JSONRPCRequest, context: CallContext): Call {
   let round: ReturnType<typeof setTimeout> | undefined;
   let expiry: ReturnType<typeof setTimeout> | undefined;
   let lastKey = 0;
-  let sent: Sent;
+  let sent: Sent | undefined;
 
   function send(): void {
     sent = pending.send(method, legacyParams(first.params));
@@ -151,7 +151,7 @@ export function openCall(first: JSONRPCRequest, context: CallContext): Call {
     requestState,
     request: first,
     get id() {
-      return sent.id;
+      return sent?.id;
     },
     get isAttended() {
       return waiting !== undefined;
@@ -164,7 +164,8 @@ export function openCall(first: JSONRPCRequest, context: CallContext): Call {
       const attendant = attend(request, options, (reason) => call.giveUp(reason));
       waiting = attendant;
       const answers = request.params?.["inputResponses"];
-      takeAnswers(isObject(answers) ? answers : {});
+      if (sent === undefined) send();
+      else takeAnswers(isObject(answers) ? answers : {});
       proceed();
       return attendant.answer;
     },
@@ -194,9 +195,8 @@ export function openCall(first: JSONRPCRequest, context: CallContext): Call {
       }
       outcome ??= { error: new Error(reason) };
       end();
-      sent.cancel(reason);
+      sent?.cancel(reason);
     },
   };
-  send();
   return call;
 }

@@ -59,16 +59,24 @@ export function start(file, how = {}) {
 }
 
 /** The next message of a child; rejects where it ends instead, or says nothing for long. */
-export async function nextMessage(child, withinMs = 60_000) {
-  const timeout = AbortSignal.timeout(withinMs);
-  const ended = once(child, "exit", { signal: timeout }).then(([code]) => {
-    throw new Error(`${child.spawnargs.join(" ")} ended with code ${code}`);
+export function nextMessage(child, withinMs = 60_000) {
+  return new Promise((resolve, reject) => {
+    const name = child.spawnargs.join(" ");
+    const done = (settle, value) => {
+      clearTimeout(timer);
+      child.off("message", onMessage);
+      child.off("exit", onExit);
+      settle(value);
+    };
+    const onMessage = (message) => done(resolve, message);
+    const onExit = (code) => done(reject, new Error(`${name} ended with code ${code}`));
+    const timer = setTimeout(() => done(reject, new Error(`${name} was silent for ${withinMs} ms`)), withinMs);
+    child.on("message", onMessage);
+    child.on("exit", onExit);
   });
-  ended.catch(() => {});
-  const [message] = await Promise.race([once(child, "message", { signal: timeout }), ended]);
-  return message;
 }
 
+/** Sends a message and resolves to the answer. */
 export function ask(child, message, withinMs) {
   const answer = nextMessage(child, withinMs);
   child.send(message);

@@ -28,7 +28,7 @@ export async function buildCommand(): Promise<BuiltCommand> {
     platform: "node",
     target: "node20",
     alias: { "mica-mcp": mica("index"), "mica-mcp/stdio": mica("stdio"), "mica-mcp/http": mica("http") },
-    external: ["better-sqlite3", "@cfworker/json-schema"],
+    external: ["better-sqlite3"],
     logLevel: "warning",
     tsconfigRaw: {},
   });

@@ -1,5 +1,5 @@
 /** A stream that has ended, for a client that comes back for the rest of it (2025-11-25, basic/transports). */
-import { refuse } from "../http/answer.js";
+import { emptyAnswer, refuse } from "../http/answer.js";
 import type { Outlet } from "../http/exchange.js";
 import type { EventStore } from "./event-store.js";
 import { eventText } from "./event-stream.js";
@@ -28,6 +28,11 @@ export async function replayFinished(
     let events = await store.after(session, stream, position);
     if (events === undefined) {
       outlet.answer(refuse(400, "Nothing is kept any more of the stream that Last-Event-ID names"));
+      return;
+    }
+    if (events.length === 0) {
+      // A stream without an event would only be asked for again: this is how Server-Sent Events say that there is no more.
+      outlet.answer(emptyAnswer(204));
       return;
     }
     outlet.open();

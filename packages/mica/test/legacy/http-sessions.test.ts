@@ -355,6 +355,8 @@ describe.each(Object.keys(ENDPOINTS))("%s", (binding) => {
       await whole.text();
       for (const [index, { id }] of whole.events.entries()) {
         const resumed = await session.get({ "last-event-id": id! });
+        // With nothing left to come, the client is told not to come back.
+        expect(resumed.status).toBe(index < whole.events.length - 1 ? 200 : 204);
         await resumed.text();
         expect(resumed.events.filter(({ data }) => data !== "")).toEqual(whole.events.slice(index + 1));
       }

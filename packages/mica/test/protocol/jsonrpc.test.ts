@@ -189,20 +189,29 @@ describe("decodeMessage", () => {
   });
 
   it("takes brackets within long strings for what they are", () => {
-    const text = JSON.stringify({ deep: "[{".repeat(1e5), quoted: `\\"[[${'"'.repeat(1e4)}\\` });
-    const message =
-      `{"jsonrpc":"2.0","id":1,"method":"a","params":{"text":${text},"more":${"[0],".repeat(1)}1}}`.replace(
-        "[0],1",
-        "[0]",
+    const deep = "[{".repeat(50_000);
+    for (const text of [deep, `"${deep}`, `\\"${deep}`, `${'"'.repeat(1e4)}${deep}\\`]) {
+      const message = { jsonrpc: "2.0", id: 1, method: "a", params: { text, list: [[text]] } };
+      expect(decodeMessage(JSON.stringify(message))).toEqual(message);
+    }
+    const wide = { jsonrpc: "2.0", id: 1, method: "a", params: { list: Array(50_000).fill([{}]) } };
+    expect(isRequest(decodeMessage(JSON.stringify(wide)))).toBe(true);
+  });
+
+  it("sees where a long string ends, whatever it ends with", () => {
+    const nested = `${"[".repeat(200)}${"]".repeat(200)}`;
+    for (const ending of ["", "\\\\", '\\"', '\\\\\\"', '\\\\\\"\\\\']) {
+      const text = `"${"x".repeat(100_000)}${ending}"`;
+      expect(JSON.parse(text)).toHaveLength(100_000 + ending.length / 2);
+      const error = refused(
+        `{"jsonrpc":"2.0","id":1,"method":"a","params":{"text":${text},"list":${nested}}}`,
       );
-    expect(decodeMessage(message)).toEqual(JSON.parse(message));
-    const wide = JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "a",
-      params: { list: Array(50_000).fill([{}]) },
-    });
-    expect(isRequest(decodeMessage(wide))).toBe(true);
+      // Known before it is parsed: the id was not read.
+      expect([error.message, error.id]).toEqual([
+        "Invalid request: nested deeper than 128 levels",
+        undefined,
+      ]);
+    }
   });
 
   it("keeps keys like __proto__ as data", () => {

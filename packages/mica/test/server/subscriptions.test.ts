@@ -1,5 +1,5 @@
 /** `subscriptions/listen`: what is acknowledged, what is sent to whom, and that nothing stays behind. */
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { ChangeBus, ChangeEvent } from "../../src/bus/bus.js";
 import { memoryBus } from "../../src/bus/memory.js";
 import { MetaKey } from "../../src/protocol/meta.js";
@@ -7,6 +7,9 @@ import type { JSONRPCNotification, RequestId } from "../../src/protocol/types.js
 import { createServer, type Server } from "../../src/server/server.js";
 import { callerOf, type SendOptions } from "../support/caller.js";
 import { checkedServer } from "../support/wire-schema.js";
+
+const originalSet = Map.prototype.set;
+const originalDelete = Map.prototype.delete;
 
 /** A bus that says how many listen. */
 function countingBus(): ChangeBus & { readonly listeners: number } {
@@ -253,6 +256,39 @@ describe("the end", () => {
       await Promise.allSettled(open.map(({ ended }) => ended));
       expect(bus.listeners).toBe(0);
       expect(caller.transport.inFlight).toBe(0);
+    }
+  });
+
+  it("forgets the addresses that nobody listens to any more", async () => {
+    const { listen, server } = build();
+    const kept = new Set<unknown>();
+    const set = vi.spyOn(Map.prototype, "set").mockImplementation(function (
+      this: Map<unknown, unknown>,
+      key,
+      value,
+    ) {
+      if (String(key).startsWith("file:///leak")) kept.add(key);
+      return Reflect.apply(originalSet, this, [key, value]) as Map<unknown, unknown>;
+    });
+    const drop = vi.spyOn(Map.prototype, "delete").mockImplementation(function (
+      this: Map<unknown, unknown>,
+      key,
+    ) {
+      kept.delete(key);
+      return Reflect.apply(originalDelete, this, [key]) as boolean;
+    });
+    try {
+      const open = [1, 2].map(() => listen({ resourceSubscriptions: ["file:///leak-a", "file:///leak-b"] }));
+      expect(kept.size).toBe(2);
+      open[0]?.cancel();
+      await open[0]?.ended.catch(() => {});
+      expect(kept.size).toBe(2);
+      server.endSubscriptions();
+      await open[1]?.ended;
+      expect(kept.size).toBe(0);
+    } finally {
+      set.mockRestore();
+      drop.mockRestore();
     }
   });
 

@@ -25,7 +25,7 @@ export async function bundleFixture(name: string): Promise<{ file: string; remov
       "mica-mcp": here("../../src/entry/index.ts"),
       "mica-mcp/stdio": here("../../src/entry/stdio.ts"),
     },
-    external: ["zod", "@cfworker/json-schema"],
+    external: ["zod"],
     logLevel: "warning",
     tsconfigRaw: {},
   });

@@ -73,7 +73,7 @@ it("pass", async () => {
       "mica-mcp/stdio": entry("stdio"),
       "mica-mcp/testing": entry("testing"),
     },
-    external: ["zod", "@cfworker/json-schema"],
+    external: ["zod"],
     logLevel: "warning",
     tsconfigRaw: {},
   });

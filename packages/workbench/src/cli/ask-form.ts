@@ -1,7 +1,7 @@
 /** A form, filled in line by line, and looked at as a whole before anything is sent (client/elicitation). */
 import type { ElicitFormParams, ElicitResult } from "mica-mcp/client";
 import { suggestion } from "../engine/closest.js";
-import { type FormContent, looksSecret, readForm } from "../engine/form.js";
+import { type FormContent, looksSecret, readForm, valueProblem } from "../engine/form.js";
 import type { Dialog } from "./dialog.js";
 import { type End, type Filling, fill } from "./fill-form.js";
 import { answerText } from "./form-text.js";
@@ -23,8 +23,11 @@ export async function askForm(
 ): Promise<ElicitResult> {
   const { paint } = dialog;
   const fields = readForm(requestedSchema);
-  const names = fields.map(({ name }) => name);
-  const answers = new Map(Object.entries(known).filter(([name]) => names.includes(name)));
+  // They may come from another form of the same question.
+  const fitting = Object.entries(known).filter(([name, value]) =>
+    fields.some((field) => field.name === name && valueProblem(field, value) === undefined),
+  );
+  const answers = new Map(fitting);
   const filling: Filling = { dialog, fields, answers };
   dialog.say("", `${who} asks:`, ...quoted(message, paint));
   if (fields.some(looksSecret)) {

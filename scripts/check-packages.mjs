@@ -5,6 +5,7 @@
 import { spawnSync } from "node:child_process";
 import {
   cpSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -21,7 +22,10 @@ const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const folders = [
   "packages/mica",
   "packages/workbench",
-  ...readdirSync(join(root, "servers")).map((name) => `servers/${name}`),
+  ...readdirSync(join(root, "servers"))
+    .map((name) => `servers/${name}`)
+    // What they share is no package.
+    .filter((folder) => existsSync(join(root, folder, "package.json"))),
 ];
 const work = mkdtempSync(join(tmpdir(), "mica-packages-"));
 

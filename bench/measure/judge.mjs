@@ -32,7 +32,8 @@ function measured({ area, case: name, contender = "mica", unit, of, beside }, ro
   if (own === undefined) return undefined;
   if (of === "value") return own.value;
   if (of === "ratio" && beside === undefined) return own.ratio ?? undefined;
-  const other = find((row) => (beside === undefined ? row.ratio === 1 : row.contender === beside));
+  // The floor is the first of its case.
+  const other = find((row) => beside === undefined || row.contender === beside);
   if (other === undefined) return undefined;
   return of === "ratio" ? own.value / other.value : own.value - other.value;
 }

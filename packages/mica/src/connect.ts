@@ -4,6 +4,7 @@ import type { Fallback } from "./client/fallback.js";
 import { type ClientOptions, readOptions } from "./client/options.js";
 import { warner } from "./client/warnings.js";
 import type { HttpTransportOptions } from "./http/client.js";
+import type { HttpAuth } from "./http/client-auth.js";
 import type { LaunchOptions } from "./stdio/launch.js";
 import type { ClientTransport } from "./transport.js";
 
@@ -18,6 +19,14 @@ export interface UrlTarget extends HttpTransportOptions {
 /** A server behind a transport made elsewhere, which from then on belongs to the client. */
 export interface TransportTarget {
   transport: ClientTransport;
+}
+
+export interface ConnectOptions extends ClientOptions {
+  /**
+   * Credentials for a server at a URL, and signing in where it asks for that: what `oauth` and the other functions of
+   * `mica-mcp/auth/client` return.
+   */
+  auth?: HttpAuth | undefined;
 }
 
 interface Opened {
@@ -38,19 +47,36 @@ export type ConnectTarget = string | URL | CommandTarget | UrlTarget | Transport
  * await using client = await connect({ command: "node", args: ["server.js"] }, { name: "example", version: "1.0.0" });
  * const { tools } = await client.listTools();
  */
-export async function connect(target: ConnectTarget, options: ClientOptions): Promise<Client> {
+export async function connect(target: ConnectTarget, options: ConnectOptions): Promise<Client> {
   // Before anything is started.
   readOptions(options);
-  const { transport, fallback } = await openTransport(target, options);
-  return createClient(transport, options, fallback);
+  const auth = options.auth ?? (isUrlTarget(target) ? target.auth : undefined);
+  const { transport, fallback } = await openTransport(target, { ...options, auth });
+  return createClient(transport, declaring(auth?.extensions, options), fallback);
+}
+
+/** Extensions are declared in the capabilities of every request, and never active by default. */
+function declaring(extensions: HttpAuth["extensions"], options: ClientOptions): ClientOptions {
+  if (extensions === undefined) return options;
+  const { capabilities } = options;
+  return {
+    ...options,
+    capabilities: { ...capabilities, extensions: { ...extensions, ...capabilities?.extensions } },
+  };
+}
+
+function isUrlTarget(target: ConnectTarget): target is UrlTarget {
+  return typeof target === "object" && target !== null && "url" in target;
 }
 
 /** Only what is used is loaded, and what earlier revisions need only where one is spoken. */
-async function openTransport(target: ConnectTarget, { onWarning }: ClientOptions): Promise<Opened> {
-  if (typeof target === "string" || target instanceof URL) return openUrl({ url: target });
+async function openTransport(target: ConnectTarget, { onWarning, auth }: ConnectOptions): Promise<Opened> {
+  if (typeof target === "string" || target instanceof URL) return openUrl({ url: target, auth });
+  if (isUrlTarget(target)) return openUrl({ ...target, auth });
   if (typeof target === "object" && target !== null) {
+    // "Implementations using an STDIO transport ... retrieve credentials from the environment" (authorization).
+    if (auth !== undefined) throw new TypeError("options.auth: applies to a URL only");
     if ("transport" in target) return { transport: target.transport };
-    if ("url" in target) return openUrl(target);
     if ("command" in target) return openCommand(target, onWarning);
   }
   throw new TypeError("target: expected a URL, { url }, { command, args } or { transport }");

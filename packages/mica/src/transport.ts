@@ -102,6 +102,8 @@ export interface ClientExchangeOptions {
   onNotification?: ((notification: JSONRPCNotification) => void) | undefined;
   /** Arguments to mirror into headers; bindings without headers ignore them. */
   mirrored?: readonly MirroredHeader[] | undefined;
+  /** Stops the clock of the caller while a person is busy, signing in for one; what it returns starts it again. */
+  hold?: (() => () => void) | undefined;
 }
 
 /** The client seam: a way to carry exchanges to one server. */

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { SCRIPT } from "./run-command.js";
 
-/** What to wait for on the screen, and what to type then; `\r` is the key Enter. */
+/** What to wait for on the screen, nothing for at once, and what to type then; `\r` is the key Enter. */
 export type Step = readonly [seen: string, typed: string];
 
 export interface Conversation {
@@ -33,8 +33,7 @@ export function converse(
     let screen = "";
     let from = 0;
     child.stdout.setEncoding("utf8");
-    child.stdout.on("data", (chunk: string) => {
-      screen += chunk;
+    const look = () => {
       for (let next = left[0]; next !== undefined; next = left[0]) {
         const at = screen.indexOf(next[0], from);
         if (at < 0) break;
@@ -42,7 +41,12 @@ export function converse(
         left.shift();
         child.stdin.write(next[1]);
       }
+    };
+    child.stdout.on("data", (chunk: string) => {
+      screen += chunk;
+      look();
     });
+    look();
     child.stdin.on("error", () => {});
     child.on("error", reject);
     child.on("close", (code) => {

@@ -1,5 +1,5 @@
 /** `calendar-mcp` as a library: the server, its store, and the command itself. */
-export { DatabaseError } from "./database-errors.js";
+export { StoreError } from "../../kit/store-error.js";
 export { main } from "./main.js";
 export { type CalendarOptions, createCalendar } from "./server.js";
 export {

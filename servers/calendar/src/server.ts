@@ -4,8 +4,8 @@
  */
 import { content, createServer, ErrorCode, embedded, ProtocolError, type Server, ToolError } from "mica-mcp";
 import { z } from "zod";
+import { isBusy } from "../../kit/sqlite-errors.js";
 import { calendarBus, THIS_WEEK_URI, weekUri } from "./changes.js";
-import { isBusy } from "./database-errors.js";
 import { instant, oneLine } from "./fields.js";
 import type { CalendarEvent, EventStore } from "./store.js";
 import { dateAt, FIRST_DATE, isDate, LAST_DATE, mondayAfter, weekOf } from "./week.js";

@@ -1,5 +1,7 @@
 /** The events of a calendar: added, read by time, and counted so that changes can be followed. */
-import { openDatabase, readStateKey } from "./database.js";
+import type { Database } from "better-sqlite3";
+import { openSqlite } from "../../kit/sqlite.js";
+import { CALENDAR_FORMAT, readStateKey } from "./database.js";
 
 export interface CalendarEvent {
   /** A handle such as `e3`: never given out twice. */
@@ -47,14 +49,17 @@ export interface StoreOptions {
 }
 
 /**
- * Opens a calendar, and makes its file and folder where they are missing.
+ * Opens a calendar, and makes its file and folder where they are missing, for their owner alone.
  *
  * @param file a path, or `:memory:` for a calendar that ends with the process
- * @throws DatabaseError naming the file and what is wrong with it.
+ * @throws StoreError saying in one line what is wrong with the file.
  * @example const store = openStore("calendar.sqlite");
  */
-export function openStore(file: string, { busyMs = 5_000 }: StoreOptions = {}): EventStore {
-  const database = openDatabase(file, busyMs);
+export function openStore(file: string, { busyMs }: StoreOptions = {}): EventStore {
+  return openSqlite(file, { ...CALENDAR_FORMAT, busyMs }, createStore);
+}
+
+function createStore(database: Database): EventStore {
   const add = database.prepare<[string, string, string | null]>(
     "INSERT INTO events (title, starts_at, idempotency_key) VALUES (?, ?, ?)",
   );

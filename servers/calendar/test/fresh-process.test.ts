@@ -5,11 +5,11 @@ import { join } from "node:path";
 import type { InputRequiredResult, JSONRPCRequest, JSONRPCResponse } from "mica-mcp";
 import { connect } from "mica-mcp/client";
 import { type FreshProcessTransport, freshProcessPerMessage } from "mica-mcp/testing";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { builtFiles } from "../../kit/test/process.js";
 import { type CalendarEvent, openStore } from "../src/store.js";
-import { atInstant, type BuiltCommand, buildCommand } from "./command.js";
 
-let command: BuiltCommand;
+const built = builtFiles(import.meta.url, "../src/calendar-mcp.ts");
 let folder: string;
 let database: string;
 let transport: FreshProcessTransport;
@@ -17,11 +17,6 @@ const transports: FreshProcessTransport[] = [];
 
 // Every message costs the start of a process.
 vi.setConfig({ testTimeout: 60_000 });
-
-beforeAll(async () => {
-  command = await buildCommand();
-});
-afterAll(() => command.remove());
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "calendar-"));
@@ -38,7 +33,9 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const argsFor = (file: string) => [...atInstant("2026-09-07T10:00:00Z"), command.file, "--database", file];
+/** Stops the clock of a process. */
+const AT = ["--import", `data:text/javascript,Date.now=()=>${Date.parse("2026-09-07T10:00:00Z")}`];
+const argsFor = (file: string) => [...AT, built("calendar-mcp.ts"), "--database", file];
 
 function on(file: string, env: Record<string, string> = {}): FreshProcessTransport {
   const made = freshProcessPerMessage({ command: process.execPath, args: argsFor(file), env });

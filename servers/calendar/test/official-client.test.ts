@@ -9,16 +9,15 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type BuiltCommand, buildCommand } from "./command.js";
+import { builtFiles } from "../../kit/test/process.js";
 
 const folder = mkdtempSync(join(tmpdir(), "calendar-official-"));
-let built: BuiltCommand;
+const built = builtFiles(import.meta.url, "../src/calendar-mcp.ts");
 let http: ChildProcess;
 let url: string;
 
 beforeAll(async () => {
-  built = await buildCommand();
-  const args = [built.file, "--database", join(folder, "http.sqlite"), "--http", "127.0.0.1:0"];
+  const args = [built("calendar-mcp.ts"), "--database", join(folder, "http.sqlite"), "--http", "127.0.0.1:0"];
   http = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
   url = await new Promise((resolve, reject) => {
     let said = "";
@@ -34,7 +33,6 @@ afterAll(async () => {
   http.kill("SIGTERM");
   await new Promise((resolve) => http.once("exit", resolve));
   rmSync(folder, { recursive: true, force: true });
-  built.remove();
 });
 
 describe.each(["HTTP", "stdio"])("over %s", (transport) => {
@@ -57,7 +55,7 @@ describe.each(["HTTP", "stdio"])("over %s", (transport) => {
         ? new StreamableHTTPClientTransport(new URL(url))
         : new StdioClientTransport({
             command: process.execPath,
-            args: [built.file, "--database", join(folder, "stdio.sqlite")],
+            args: [built("calendar-mcp.ts"), "--database", join(folder, "stdio.sqlite")],
           }),
     );
     try {

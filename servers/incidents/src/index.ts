@@ -1,5 +1,6 @@
 /** `incidents-mcp` as a library: the server over any store, the SQLite store, and the command itself. */
-export { type Announce, main } from "./main.js";
+export type { Announce } from "../../kit/command.js";
+export { main } from "./main.js";
 export { createIncidentServer, type IncidentServerOptions } from "./server.js";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite-store.js";
 export {

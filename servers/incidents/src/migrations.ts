@@ -1,12 +1,7 @@
-/** The schema of the SQLite file, as the steps that lead to it. A step that was published is never edited. */
-import type { Database } from "better-sqlite3";
-import { StoreError } from "./store.js";
-
-/** Marks a file as an incident log ("INCI"), so that no other application's database is written to by mistake. */
-export const APPLICATION_ID = 0x494e4349;
-
-/** Brings the schema from version n to n + 1, n being the position. Runs inside a transaction. */
-export type Migration = (db: Database) => void;
+/** The SQLite file: how it is marked, its settings, and its schema as the steps that lead to it. */
+import type { Migration, SqliteFormat } from "../../kit/sqlite.js";
+import type { IncidentState, Severity } from "./store.js";
+import { indexTerms } from "./terms.js";
 
 /**
  * `state` is derived, so that it cannot contradict `resolved_at`. `revision` grows with every write, so that other
@@ -46,39 +41,25 @@ const incidents: Migration = (db) =>
     END;
   `);
 
-export const MIGRATIONS: readonly Migration[] = [incidents];
+export const INCIDENTS_FORMAT: SqliteFormat = {
+  /** "INCI" */
+  applicationId: 0x494e4349,
+  kind: "an incident log",
+  program: "incidents-mcp",
+  migrations: [incidents],
+  define: (db) => void db.function("incident_terms", { deterministic: true, varargs: true }, termsOfRow),
+  // With a write-ahead log, a crash of the machine can lose the last commits at this level, never the file.
+  synchronous: "NORMAL",
+};
 
-/**
- * Refuses a file that is not an incident log, or one of a version that is not known here.
- *
- * @throws StoreError
- */
-export function checkSchema(db: Database, what: string, known = MIGRATIONS.length): void {
-  const version = numberFrom(db, "user_version");
-  const application = numberFrom(db, "application_id");
-  const empty =
-    version === 0 && application === 0 && db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
-  if (application !== APPLICATION_ID && !empty) {
-    throw new StoreError(`${what} is not an incident log: it belongs to another application`);
-  }
-  if (version > known) {
-    throw new StoreError(
-      `${what} was written by a newer incidents-mcp: its schema has version ${version}, this one knows ${known}. Update incidents-mcp`,
-    );
-  }
-}
-
-/** Brings the schema up to date. Processes that start together take turns, and the later ones find it done. */
-export function migrate(db: Database, what: string, migrations: readonly Migration[] = MIGRATIONS): void {
-  if (numberFrom(db, "user_version") === migrations.length) return;
-  db.transaction(() => {
-    checkSchema(db, what, migrations.length);
-    for (const migration of migrations.slice(numberFrom(db, "user_version"))) migration(db);
-    db.pragma(`application_id = ${APPLICATION_ID}`);
-    db.pragma(`user_version = ${migrations.length}`);
-  }).immediate();
-}
-
-function numberFrom(db: Database, pragma: "user_version" | "application_id"): number {
-  return db.pragma(pragma, { simple: true }) as number;
+function termsOfRow(...row: unknown[]): string {
+  const [number, severity, state, title, description, cause] = row as [
+    number,
+    Severity,
+    IncidentState,
+    string,
+    string | null,
+    string | null,
+  ];
+  return indexTerms([title, description, cause], { number, severity, state });
 }

@@ -1,7 +1,8 @@
 /** Incidents in one SQLite file, which any number of processes may share. */
 import type { Database, Statement } from "better-sqlite3";
-import { explain } from "./sqlite-errors.js";
-import { openDatabase } from "./sqlite-open.js";
+import { openSqlite } from "../../kit/sqlite.js";
+import { explain } from "../../kit/sqlite-errors.js";
+import { INCIDENTS_FORMAT } from "./migrations.js";
 import type { Incident, IncidentQuery, IncidentState, IncidentStore, Severity } from "./store.js";
 import { matchExpression } from "./terms.js";
 import { createWatch } from "./watch.js";
@@ -31,13 +32,16 @@ const NEXT_REVISION = "(SELECT coalesce(max(revision), 0) + 1 FROM incidents)";
 const OLDER = "< CAST(@before AS INTEGER)";
 
 /**
- * Opens an incident log in a file, and makes the file and its folder where they are missing.
+ * Opens an incident log in a file, and makes the file and its folder where they are missing, for their
+ * owner alone.
  *
  * @throws StoreError saying in one line what is wrong with the file.
  * @example const store = openSqliteStore("/var/lib/incidents/incidents.sqlite");
  */
 export function openSqliteStore(file: string, options: SqliteStoreOptions = {}): IncidentStore {
-  return openDatabase(file, options.busyTimeoutMs ?? 5_000, (db) => createStore(db, options));
+  return openSqlite(file, { ...INCIDENTS_FORMAT, busyMs: options.busyTimeoutMs }, (db) =>
+    createStore(db, options),
+  );
 }
 
 function createStore(db: Database, { watchEveryMs = 500 }: SqliteStoreOptions): IncidentStore {

@@ -1,4 +1,5 @@
 /** What an incident is, and what the server needs of whatever keeps incidents. */
+export { StoreError } from "../../kit/store-error.js";
 
 export const SEVERITIES = ["sev1", "sev2", "sev3", "sev4"] as const;
 export type Severity = (typeof SEVERITIES)[number];
@@ -66,9 +67,4 @@ export interface IncidentStore {
   watch(onChange: (numbers: readonly number[]) => void): () => void;
   /** Ends all use of the store. Has taken effect when it returns; safe to call twice. */
   close(): Promise<void>;
-}
-
-/** A failure to be shown, in one line: it says what is wrong and where. */
-export class StoreError extends Error {
-  override readonly name = "StoreError";
 }

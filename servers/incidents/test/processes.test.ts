@@ -1,13 +1,11 @@
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
 import { connect } from "mica-mcp/client";
 import { describe, expect, it } from "vitest";
+import { builtFiles, run } from "../../kit/test/process.js";
 import { openSqliteStore } from "../src/sqlite-store.js";
-import { builtFiles, run } from "./command.js";
 import { temporaryFiles } from "./folder.js";
 
 const file = temporaryFiles();
-const built = builtFiles("../src/incidents-mcp.ts", "./fixtures/open-many.ts", "./fixtures/hold-lock.ts");
+const built = builtFiles(import.meta.url, "../src/incidents-mcp.ts", "./fixtures/open-many.ts");
 
 describe("processes that share a file", () => {
   it("make it together, and give every incident a number of its own", async () => {
@@ -27,17 +25,6 @@ describe("processes that share a file", () => {
       await store.close();
     }
   }, 60_000);
-
-  it("wait for one that is just making it", async () => {
-    const path = file();
-    mkdirSync(dirname(path), { recursive: true });
-    const holding = run(built("hold-lock.ts"), [path, "300"]);
-    await holding.printed(/locked/);
-    const store = openSqliteStore(path);
-    expect((await store.open({ title: "Waited for", severity: "sev1" })).number).toBe(1);
-    await store.close();
-    expect(await holding.finished).toMatchObject({ code: 0, stderr: "" });
-  });
 
   it("tell their subscribers of what another one did, and resolve what another one opened", async () => {
     const path = file();

@@ -1,9 +1,8 @@
-import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { APPLICATION_ID, MIGRATIONS, type Migration, migrate } from "../src/migrations.js";
 import { openSqliteStore } from "../src/sqlite-store.js";
 import { type Incident, type IncidentStore, SEVERITIES, StoreError } from "../src/store.js";
 import { temporaryFiles } from "./folder.js";
@@ -249,84 +248,34 @@ describe("two stores on one file", () => {
 });
 
 describe("the file", () => {
-  it("is made with its folder, for its owner alone, and is one whole file after closing", async () => {
-    const path = join(dirname(file()), "a", "b", "log.sqlite");
-    const store = openSqliteStore(path);
-    await store.open({ title: "Kept", severity: "sev1" });
-    expect(existsSync(`${path}-wal`)).toBe(true);
-    await store.close();
-    await store.close();
-    expect(existsSync(`${path}-wal`)).toBe(false);
-    if (process.platform !== "win32") expect(statSync(dirname(path)).mode & 0o777).toBe(0o700);
-    const again = storeAt(path);
-    expect(await again.find(1)).toMatchObject({ title: "Kept" });
-    const db = new SqliteDatabase(path, { readonly: true });
-    expect(db.pragma("journal_mode", { simple: true })).toBe("wal");
-    expect(db.pragma("user_version", { simple: true })).toBe(MIGRATIONS.length);
-    expect(db.pragma("application_id", { simple: true })).toBe(APPLICATION_ID);
-    db.close();
-  });
-
-  it("is brought up to date from an older version, and keeps what it holds", async () => {
+  it("is an incident log, and keeps what it holds", async () => {
     const path = file();
     const store = openSqliteStore(path);
-    await store.open({ title: "From the past", severity: "sev1" });
+    await store.open({ title: "Kept", severity: "sev1" });
     await store.close();
-    const addTeam: Migration = (db) =>
-      db.exec("ALTER TABLE incidents ADD COLUMN team TEXT NOT NULL DEFAULT 'none'");
-    const fail: Migration = (db) => {
-      db.exec("DROP TABLE incidents");
-      throw new Error("half way");
-    };
-    const db = new SqliteDatabase(path);
-    expect(() => migrate(db, "It", [...MIGRATIONS, addTeam, fail])).toThrow("half way");
-    expect(db.pragma("user_version", { simple: true })).toBe(MIGRATIONS.length);
-    migrate(db, "It", [...MIGRATIONS, addTeam]);
-    migrate(db, "It", [...MIGRATIONS, addTeam]);
-    expect(db.pragma("user_version", { simple: true })).toBe(MIGRATIONS.length + 1);
-    expect(db.prepare("SELECT title, team FROM incidents").all()).toEqual([
-      { title: "From the past", team: "none" },
-    ]);
+    await store.close();
+    expect(await storeAt(path).find(1)).toMatchObject({ title: "Kept" });
+    const db = new SqliteDatabase(path, { readonly: true });
+    // "INCI"
+    expect(db.pragma("application_id", { simple: true })).toBe(0x494e4349);
+    expect(db.pragma("user_version", { simple: true })).toBe(1);
     db.close();
-    expect(() => openSqliteStore(path)).toThrow(
-      new StoreError(
-        `Database ${path} was written by a newer incidents-mcp: its schema has version ${MIGRATIONS.length + 1}, this one knows ${MIGRATIONS.length}. Update incidents-mcp`,
-      ),
-    );
   });
 
-  it("is refused, and left as it is, where it is something else", () => {
-    const noDatabase = file();
-    mkdirSync(dirname(noDatabase), { recursive: true });
-    writeFileSync(noDatabase, "This is a letter, not a database. ".repeat(100));
-    expect(() => openSqliteStore(noDatabase)).toThrow(
-      new StoreError(`Database ${noDatabase} is not a SQLite database`),
-    );
-    expect(readFileSync(noDatabase, "utf8")).toMatch(/^This is a letter/);
-
+  it("is refused where it is something else, or newer", async () => {
     const foreign = file();
     mkdirSync(dirname(foreign), { recursive: true });
-    const db = new SqliteDatabase(foreign);
-    db.exec("CREATE TABLE accounts (id INTEGER)");
-    db.close();
-    const before = readFileSync(foreign);
+    new SqliteDatabase(foreign).exec("CREATE TABLE accounts (id INTEGER)").close();
     expect(() => openSqliteStore(foreign)).toThrow(
       new StoreError(`Database ${foreign} is not an incident log: it belongs to another application`),
     );
-    expect(readFileSync(foreign)).toEqual(before);
-  });
-
-  it("is refused where it is a folder, or lies below a file", () => {
-    const folder = file();
-    mkdirSync(folder, { recursive: true });
-    expect(() => openSqliteStore(folder)).toThrow(
-      new StoreError(`Database ${folder} is a folder: a file was expected`),
-    );
-    const plain = join(folder, "plain");
-    writeFileSync(plain, "");
-    expect(() => openSqliteStore(join(plain, "log.sqlite"))).toThrow(StoreError);
-    expect(() => openSqliteStore(join(plain, "x", "log.sqlite"))).toThrow(
-      /^Database .* its folder cannot be created/,
+    const newer = file();
+    await openSqliteStore(newer).close();
+    const db = new SqliteDatabase(newer);
+    db.pragma("user_version = 99");
+    db.close();
+    expect(() => openSqliteStore(newer)).toThrow(
+      /was written by a newer incidents-mcp: .* 99, this one knows 1/,
     );
   });
 

@@ -20,6 +20,8 @@ export interface Clock {
   restart(): void;
   /** No timeout from here on. */
   stop(): void;
+  /** Time does not count until the returned function is called, and then the timeout starts again. */
+  hold(): () => void;
 }
 
 /**
@@ -35,9 +37,11 @@ export function underDeadline<T>(
   if (signal?.aborted) return Promise.reject(aborted(what, signal));
   return new Promise<T>((resolve, reject) => {
     const controller = new AbortController();
-    const startedAt = performance.now();
+    let startedAt = performance.now();
     let timer: NodeJS.Timeout | undefined;
+    let heldAt: number | undefined;
     const release = () => {
+      heldAt = undefined;
       clearTimeout(timer);
       running.delete(fail);
       forget?.();
@@ -61,6 +65,20 @@ export function underDeadline<T>(
       stop: () => {
         clearTimeout(timer);
         timer = undefined;
+        heldAt = undefined;
+      },
+      hold: () => {
+        // Where no timer runs, there is none to stop.
+        if (timer === undefined) return () => {};
+        clearTimeout(timer);
+        timer = undefined;
+        heldAt = performance.now();
+        return () => {
+          if (heldAt === undefined) return;
+          startedAt += performance.now() - heldAt;
+          heldAt = undefined;
+          arm(startedAt + maxTimeoutMs - performance.now());
+        };
       },
     };
     const forget = signal && onAbort(signal, () => fail(aborted(what, signal)));
@@ -181,6 +199,7 @@ export function whileWanted<T>(
 
 /** Waits for something that does not reject; undefined where it does not come in time. */
 export function unlessSilent<T>(work: Promise<T>, ms: number): Promise<T | undefined> {
+  if (ms > LONGEST_TIMER) return work;
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, undefined);
     void work.then((value) => {

@@ -76,6 +76,7 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
             {
               signal,
               mirrored: options.mirrored,
+              hold: clock.hold,
               onNotification: (notification) =>
                 notify(notification, id, clock, options, defaults.onLog, warn),
             },

@@ -25,11 +25,13 @@ export type { ListenOptions, Subscription } from "../client/subscriptions.js";
 export type { ClientWarning, ClientWarningCode } from "../client/warnings.js";
 export {
   type CommandTarget,
+  type ConnectOptions,
   type ConnectTarget,
   connect,
   type TransportTarget,
   type UrlTarget,
 } from "../connect.js";
+export type { AuthChallenge, AuthorizedRequest, HttpAuth } from "../http/client-auth.js";
 export type { HttpClientLimits, HttpHeaders, HttpTransportOptions } from "../http/client.js";
 export { HttpStatusError } from "../http/status-error.js";
 export { ErrorCode, McpError, type McpErrorCode, ProtocolError } from "../protocol/errors.js";

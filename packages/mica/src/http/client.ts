@@ -1,10 +1,17 @@
 /** The client side of Streamable HTTP: one exchange is one POST (transports/streamable-http). */
-import type { Agent } from "node:http";
+import type { Agent, IncomingHttpHeaders } from "node:http";
 import { McpError } from "../protocol/errors.js";
 import { DEFAULT_MAX_DEPTH, encodeMessage } from "../protocol/jsonrpc.js";
 import { METHODS } from "../protocol/methods.js";
-import type { JSONRPCRequest } from "../protocol/types.js";
+import type { JSONRPCRequest, JSONRPCResponse } from "../protocol/types.js";
 import type { ClientTransport } from "../transport.js";
+import {
+  type AuthorizedRequest,
+  answeringChallenges,
+  checkAuth,
+  credentialsFor,
+  type HttpAuth,
+} from "./client-auth.js";
 import { requestHeaders } from "./headers.js";
 import { type Binding, bind, post, StaleConnectionError } from "./post.js";
 
@@ -33,6 +40,8 @@ export interface HttpTransportOptions {
    * protocol sets cannot be given.
    */
   headers?: HttpHeaders | (() => HttpHeaders | Promise<HttpHeaders>) | undefined;
+  /** Credentials, and what to do when the server asks for others: see `mica-mcp/auth/client`. */
+  auth?: HttpAuth | undefined;
   /** An agent of `node:http` or `node:https` in place of the transport's own; it is not destroyed on close. */
   agent?: Agent | undefined;
   /** Overrides of {@link DEFAULT_HTTP_CLIENT_LIMITS}. */
@@ -60,7 +69,9 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
   // Without user, password and query, which may be secrets.
   const endpoint = `${target.origin}${target.pathname}`;
   const limits = readLimits(options.limits);
+  const { auth } = options;
   if (typeof options.headers !== "function") checkHeaders(options.headers);
+  checkAuth(auth, typeof options.headers === "function" ? undefined : options.headers);
   const running = new Set<(reason: unknown) => void>();
   let binding: Promise<Binding> | undefined;
   let closed = false;
@@ -69,34 +80,50 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
 
   return {
     mirrorsArguments: true,
-    async exchange(request, { signal, onNotification, mirrored } = {}) {
+    async exchange(request, { signal, onNotification, mirrored, hold } = {}) {
       if (closed) throw closedError();
-      const given =
-        typeof options.headers === "function" ? checkHeaders(await options.headers()) : options.headers;
-      binding ??= bind(target.protocol, options.agent, limits.idleSocketMs);
-      const bound = await binding;
-      if (closed) throw closedError();
-      signal?.throwIfAborted();
       const body = encodeMessage(request);
-      const message = {
-        target,
-        headers: {
-          ...given,
-          ...OWN_HEADERS,
-          "content-length": Buffer.byteLength(body),
-          ...requestHeaders(request, mirrored),
-        },
-        body,
-        signal,
-        context: { request, endpoint, onNotification, ...limits },
-      };
-      try {
-        return await post(bound, message, running, false);
-      } catch (error) {
-        if (!(error instanceof StaleConnectionError)) throw error;
-        if (!isRepeatable(request) || closed || signal?.aborted) throw error.seen;
-        return post(bound, message, running, true);
+      const authorized: AuthorizedRequest = { server: target, url: target, method: "POST", signal, hold };
+
+      async function send(fresh: boolean): Promise<JSONRPCResponse> {
+        const given =
+          typeof options.headers === "function" ? checkHeaders(await options.headers()) : options.headers;
+        // Asked anew whenever the request is sent: a proof is good for one time.
+        const credentials = auth && (await credentialsFor(auth, authorized));
+        binding ??= bind(target.protocol, options.agent, limits.idleSocketMs);
+        const bound = await binding;
+        if (closed) throw closedError();
+        signal?.throwIfAborted();
+        const message = {
+          target,
+          headers: {
+            ...given,
+            ...credentials,
+            ...OWN_HEADERS,
+            "content-length": Buffer.byteLength(body),
+            ...requestHeaders(request, mirrored),
+          },
+          body,
+          signal,
+          onHead: auth?.onAnswer && ((headers: IncomingHttpHeaders) => auth.onAnswer?.(authorized, headers)),
+          context: { request, endpoint, onNotification, ...limits },
+        };
+        return post(bound, message, running, fresh);
       }
+
+      async function sendOverLivingConnection(): Promise<JSONRPCResponse> {
+        try {
+          return await send(false);
+        } catch (error) {
+          if (!(error instanceof StaleConnectionError)) throw error;
+          if (!isRepeatable(request) || closed || signal?.aborted) throw error.seen;
+          return send(true);
+        }
+      }
+
+      return auth === undefined
+        ? sendOverLivingConnection()
+        : answeringChallenges(auth, authorized, sendOverLivingConnection);
     },
     async close() {
       closed = true;

@@ -1,5 +1,5 @@
 /** Sends one POST with node:http, and tells the ways apart in which that can fail. */
-import type { Agent, ClientRequest, IncomingMessage } from "node:http";
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { McpError } from "../protocol/errors.js";
 import type { JSONRPCResponse } from "../protocol/types.js";
 import { type AnswerContext, readAnswer } from "./client-answer.js";
@@ -30,6 +30,8 @@ export interface Post {
   readonly headers: Record<string, string | number>;
   readonly body: string;
   readonly signal: AbortSignal | undefined;
+  /** Told of the headers of the answer, whatever its status. */
+  readonly onHead?: ((headers: IncomingHttpHeaders) => void) | undefined;
   readonly context: AnswerContext;
 }
 
@@ -55,7 +57,7 @@ const PROBE_MS = 15_000;
  */
 export function post(
   { send, agent }: Binding,
-  { target, headers, body, signal, context }: Post,
+  { target, headers, body, signal, onHead, context }: Post,
   running: Set<(reason: unknown) => void>,
   fresh: boolean,
 ): Promise<JSONRPCResponse> {
@@ -80,6 +82,7 @@ export function post(
 
     const isConnected = watchConnection(outgoing);
     outgoing.on("response", (incoming: IncomingMessage) => {
+      onHead?.(incoming.headers);
       if (incoming.headers["content-type"]?.startsWith("text/event-stream")) {
         outgoing.setSocketKeepAlive(true, PROBE_MS);
       }

@@ -14,9 +14,8 @@ import type { JSONRPCMessage } from "../protocol/types.js";
 import type { AuthInfo, RequestHandler } from "../transport.js";
 import { receiveBatch, refuseBatch } from "./batch.js";
 import { memoryEventStore } from "./event-store.js";
-import { readEventId } from "./event-stream.js";
 import { type HttpSession, type HttpSessions, keepSessions } from "./http-sessions.js";
-import { replayFinished } from "./replay.js";
+import { listen } from "./listen.js";
 import { createReply, plainStream, type Reply } from "./reply.js";
 import { createLegacySession, type LegacySession } from "./session.js";
 import { ASSUMED_WITHOUT_HEADER, LEGACY_VERSIONS, REVISIONS, type Revision } from "./versions.js";
@@ -140,7 +139,7 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
       return nothing;
     }
     const leave = found.enter();
-    if (method === "GET") return listen(call, found, leave);
+    if (method === "GET") return listen(call, found, store, leave, onProblem);
     if (method === "DELETE") {
       found.end();
       outlet.answer(emptyAnswer(204));
@@ -199,38 +198,6 @@ export function legacyHttp(handler: RequestHandler, settings: LegacyHttpSettings
       if (isRequest(body.single)) await done;
     }
     reply.finish();
-  }
-
-  /** GET: the standing stream, or one that broke. */
-  function listen(call: LegacyCall, found: HttpSession, leave: () => void): () => void {
-    const { header, outlet, forms } = call;
-    const lastEventId = header("last-event-id");
-    const stop = (status: number, why: string): (() => void) => {
-      outlet.answer(refuse(status, why));
-      return leave;
-    };
-    if (!forms.stream) return stop(406, "accept must list text/event-stream");
-    const from = lastEventId === undefined ? undefined : readEventId(lastEventId);
-    if (lastEventId !== undefined && from === undefined) {
-      return stop(400, `Last-Event-ID ${JSON.stringify(lastEventId)} is not one of this server's`);
-    }
-    if (from === undefined && found.standing.isConnected) {
-      return stop(409, "This session has a stream open already: end it, or resume it by Last-Event-ID");
-    }
-    const stream = from === undefined ? found.standing : found.streams.get(from.stream);
-    if (stream !== undefined) {
-      stream.connect(outlet, from?.position);
-      return () => {
-        stream.disconnect(outlet);
-        leave();
-      };
-    }
-    let isGone = false;
-    void replayFinished({ session: found.id, ...from! }, store, outlet, () => isGone, onProblem);
-    return () => {
-      isGone = true;
-      leave();
-    };
   }
 
   return {

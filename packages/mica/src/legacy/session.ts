@@ -6,11 +6,9 @@
 import type { LegacyLimits } from "../legacy-options.js";
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import { isNotification, isRequest, resultResponse } from "../protocol/jsonrpc.js";
-import { LOGGING_LEVELS } from "../protocol/meta.js";
 import {
   type JSONRPCMessage,
   type JSONRPCNotification,
-  type JSONRPCRequest,
   type LoggingLevel,
   PROTOCOL_VERSION,
   type Result,
@@ -22,8 +20,8 @@ import { exchange } from "./exchange.js";
 import { type Handshake, shakeHands } from "./handshake.js";
 import { describe, trackInFlight } from "./in-flight.js";
 import type { Channel, OpenRequest } from "./open-request.js";
+import { ownMethods } from "./own-methods.js";
 import { DEFAULT_LOG_LEVEL, modernParams, UNKNOWN_CLIENT } from "./requests.js";
-import { RESOURCE_NOT_FOUND } from "./results.js";
 import { LEGACY_VERSIONS, type Revision } from "./versions.js";
 
 export interface LegacySessionOptions {
@@ -64,8 +62,6 @@ export interface LegacySession {
   close(): void;
 }
 
-type Method = (open: OpenRequest) => Result | Promise<Result | undefined>;
-
 export function createLegacySession(options: LegacySessionOptions): LegacySession {
   const { handler, limits, stateless, onProblem, onNote = () => {} } = options;
   const asking = createAsking(limits.inputTimeoutMs);
@@ -77,16 +73,15 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
 
   const revision = (): Revision | undefined => stateless ?? handshake?.revision;
 
-  /** What this era has and the current one does not. */
-  const methods = new Map<string, Method>([
-    ["ping", () => ({})],
-    ["initialize", initialize],
-    ["logging/setLevel", setLevel],
-    ["resources/subscribe", subscribe],
-    ["resources/unsubscribe", unsubscribe],
-    ["server/discover", ({ request }) => notFound(request.method)],
-    ["subscriptions/listen", ({ request }) => notFound(request.method)],
-  ]);
+  const methods = ownMethods({
+    whenReady,
+    offered: () => handshake?.offered ?? {},
+    changes: follow,
+    setLogLevel(level) {
+      logLevel = level;
+    },
+  });
+  methods.set("initialize", initialize);
   const inFlight = trackInFlight({
     maxInFlight: limits.maxInFlight,
     answer: async (open) => (methods.get(open.request.method) ?? pass)(open),
@@ -132,37 +127,6 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
     );
   }
 
-  async function setLevel({ request }: OpenRequest): Promise<Result> {
-    await whenReady(request.method);
-    const level = request.params?.["level"] as LoggingLevel;
-    if (!LOGGING_LEVELS.includes(level)) {
-      const got = String(JSON.stringify(level));
-      throw invalid(`params.level must be one of ${LOGGING_LEVELS.join(", ")}, got ${got}`);
-    }
-    logLevel = level;
-    return {};
-  }
-
-  async function subscribe({ request }: OpenRequest): Promise<Result> {
-    const uri = await readUri(request);
-    if (await follow().follow(uri)) return {};
-    throw new ProtocolError(RESOURCE_NOT_FOUND, `Resource not found: ${uri}`, { uri });
-  }
-
-  async function unsubscribe({ request }: OpenRequest): Promise<Result> {
-    const uri = await readUri(request);
-    await follow().unfollow(uri);
-    return {};
-  }
-
-  async function readUri({ method, params }: JSONRPCRequest): Promise<string> {
-    await whenReady(method);
-    if (handshake?.offered.resources?.subscribe !== true) return notFound(method);
-    const uri = params?.["uri"];
-    if (typeof uri !== "string") throw invalid("params.uri must be a string");
-    return uri;
-  }
-
   function follow(): Changes {
     changes ??= followChanges({
       handler,
@@ -178,7 +142,7 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
   /** The client is ready to hear of changes, which it gets without asking for them. */
   async function begin(): Promise<void> {
     if (shaking !== undefined) await shaking;
-    if (hungUp || Object.keys(listsOf(handshake)).length === 0) return;
+    if (Object.keys(listsOf(handshake)).length === 0) return;
     try {
       await follow().start();
     } catch (error) {
@@ -225,12 +189,4 @@ function listsOf(handshake: Handshake | undefined) {
     ...(prompts?.listChanged && { promptsListChanged: true }),
     ...(resources?.listChanged && { resourcesListChanged: true }),
   };
-}
-
-function notFound(method: string): never {
-  throw new ProtocolError(ErrorCode.MethodNotFound, `Method not found: ${method}`);
-}
-
-function invalid(message: string): ProtocolError {
-  return new ProtocolError(ErrorCode.InvalidParams, message);
 }

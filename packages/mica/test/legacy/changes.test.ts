@@ -224,6 +224,17 @@ describe("the end", () => {
     expect(made.received).toEqual([]);
   });
 
+  it.each(["hangUp", "close", "giveUp"] as const)("%s lets none be opened afterwards", async (how) => {
+    const { handler, open } = watched();
+    const made = legacyClient(handler, "2025-11-25");
+    await made.request("initialize", { protocolVersion: "2025-11-25", capabilities: {} });
+    made.session[how]();
+    await made.send({ id: "late", method: "resources/subscribe", params: { uri: "note://1" } });
+    await made.notify("notifications/initialized");
+    await turn();
+    expect(open.size).toBe(0);
+  });
+
   it("of the server's subscriptions ends the reports, and nothing else", async () => {
     const { server, handler, open } = watched();
     const made = await client(handler);

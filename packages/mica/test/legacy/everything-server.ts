@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { audio, content, embedded, image, resourceLink, text } from "../../src/protocol/content.js";
 import { ToolError } from "../../src/protocol/errors.js";
-import { contents } from "../../src/server/resources.js";
+import { contents } from "../../src/server/resource-contents.js";
 import { createServer, type Server } from "../../src/server/server.js";
 
 export const PNG = "iVBORw0KGgo=";
@@ -67,10 +67,12 @@ export function everythingServer(): Server {
   server.tool("crash", {}, () => {
     throw new Error("secret");
   });
-  server.tool("count", { input: z.object({ to: z.number() }) }, async ({ to }, ctx) => {
+  const counting = z.object({ to: z.number(), pauseMs: z.number().optional() });
+  server.tool("count", { input: counting }, async ({ to, pauseMs }, ctx) => {
     for (let step = 1; step <= to; step++) ctx.progress(step, to, `step ${step}`);
     ctx.log("info", { counted: to }, "counter");
     ctx.log("debug", "details");
+    if (pauseMs) await new Promise((resolve) => setTimeout(resolve, pauseMs));
     return `counted to ${to}`;
   });
 

@@ -1,10 +1,7 @@
-/** A server that has one of everything, and a client of an earlier revision that speaks to it in memory. */
+/** A server that has one of everything, checked, and a client of an earlier revision that speaks to it in memory. */
 import { onTestFinished } from "vitest";
-import { z } from "zod";
 import { createLegacySession, type LegacySession } from "../../src/legacy/session.js";
 import { DEFAULT_LEGACY_LIMITS, type LegacyLimits } from "../../src/legacy-options.js";
-import { audio, content, embedded, image, resourceLink, text } from "../../src/protocol/content.js";
-import { ToolError } from "../../src/protocol/errors.js";
 import { isErrorResponse } from "../../src/protocol/jsonrpc.js";
 import type {
   ErrorObject,
@@ -13,10 +10,10 @@ import type {
   RequestId,
   Result,
 } from "../../src/protocol/types.js";
-import { contents } from "../../src/server/resource-contents.js";
-import { createServer, type Server } from "../../src/server/server.js";
+import type { Server } from "../../src/server/server.js";
 import type { RequestHandler } from "../../src/transport.js";
 import { checkedServer } from "../support/wire-schema.js";
+import { everythingServer } from "./everything-server.js";
 import { assertFits, type Version } from "./legacy-schema.js";
 
 /** {@link everythingServer}, with whatever it says checked against the schema of the current revision. */

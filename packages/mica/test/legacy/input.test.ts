@@ -458,6 +458,24 @@ describe("a handler that breaks the rules", () => {
   });
 });
 
+it("runs no handler again for a request that was cancelled while it waited", async () => {
+  let rounds = 0;
+  const server = createServer({ name: "a", version: "1.0.0" });
+  server.tool("ask", {}, async (_args, ctx) => {
+    rounds++;
+    return (await ctx.elicit("q", { message: "?", schema: z.object({ yes: z.boolean() }) })).action;
+  });
+  const client = legacyClient(server, "2025-11-25");
+  await client.initialize({ elicitation: {} });
+  const call = client.send({ id: "x", method: "tools/call", params: { name: "ask" } });
+  await vi.waitFor(() => expect(client.of("elicitation/create")).toHaveLength(1));
+  await client.notify("notifications/cancelled", { requestId: "x" });
+  await call;
+  await client.session.idle();
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  expect(rounds).toBe(1);
+});
+
 it("works on after an answer only as long as the request is wanted", async () => {
   const rounds: number[] = [];
   const held = gate();

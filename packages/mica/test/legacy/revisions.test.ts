@@ -1,6 +1,7 @@
 /** What a client of each revision gets to see of a server that has everything. */
 import { describe, expect, it } from "vitest";
-import { everything, type LegacyClient, legacyClient, PNG } from "./everything.js";
+import { everything, type LegacyClient, legacyClient } from "./everything.js";
+import { PNG } from "./everything-server.js";
 import { VERSIONS, type Version } from "./legacy-schema.js";
 
 type Row = Record<Version, unknown>;

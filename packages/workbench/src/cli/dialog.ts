@@ -54,8 +54,10 @@ export async function openDialog(streams: DialogStreams): Promise<Dialog> {
 
   if (isTerminal) {
     await new Promise((resolve) => setTimeout(resolve, STALE_MS));
-    lines.write("", { ctrl: true, name: "e" });
-    lines.write("", { ctrl: true, name: "u" });
+    if (lines.line !== "") {
+      lines.write("", { ctrl: true, name: "e" });
+      lines.write("", { ctrl: true, name: "u" });
+    }
   }
   return {
     paint: streams.paint ?? paint(false),

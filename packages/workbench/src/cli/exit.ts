@@ -24,7 +24,7 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [EXIT.unreachable, "the server could not be reached or started, or went away"],
   [EXIT.protocol, "the server answered with a protocol error, or not with the protocol"],
   [EXIT.timeout, "no answer in time"],
-  [EXIT.inputNeeded, "the server asks for input that was not given, or does not fit; see --answer"],
+  [EXIT.inputNeeded, "the server asks for input that was not given, or does not fit (--answer)"],
   [EXIT.failed, "mica itself failed, or could not write its output"],
   [EXIT.interrupted, "interrupted (Ctrl-C); 143 when terminated, 129 when hung up"],
 ];

@@ -72,7 +72,7 @@ function readWhole(key: string, answer: unknown): WholeAnswer {
     if (isObject(content)) return { action, content, withDefaults: answer["content"] === undefined };
     throw problem("--answers", `${key}.content: expected an object, got ${shown(content)}`);
   }
-  const expected = `an object, ${ACTIONS.map((action) => JSON.stringify(action)).join(" or ")}`;
+  const expected = 'an object, "accept", "decline" or "cancel"';
   throw problem("--answers", `${key}: expected ${expected}, got ${shown(answer)}`);
 }
 

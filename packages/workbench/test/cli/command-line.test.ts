@@ -128,6 +128,12 @@ describe("what is wrong is named", () => {
       "--log: expected one of debug, info, notice, warning, error, critical, alert, emergency",
     ],
     [["tools", URL, "--args", "{}"], "--args: does not apply to mica tools"],
+    [["tools", URL, "--answer", "a=decline"], "--answer: does not apply to mica tools"],
+    [
+      ["call", URL, "open", "--answer", "when=tomorrow"],
+      '--answer: expected KEY.FIELD=VALUE, KEY.FIELD:=JSON or KEY=accept|decline|cancel, got "when=tomorrow"',
+    ],
+    [["read", URL, "a:b", "--no-ask", "--answers", "a.json"], "--answers: contradicts --no-ask"],
     [["tools", URL, "--progress", "--no-progress"], "--progress: contradicts --no-progress"],
     [["tools", URL, "--header", "nonsense"], "--header: expected 'Name: value'"],
     [["tools", URL, "--header", "a b: c"], "--header: expected 'Name: value', got the name \"a b\""],
@@ -164,6 +170,38 @@ describe("what is wrong is named", () => {
   );
 });
 
+describe("answers", () => {
+  it("are read in their order, before there is a question", () => {
+    const words = [
+      "--answer",
+      "when.at=a=b",
+      "--answer",
+      "when.at:=1",
+      "--answer=pay=decline",
+      "--decline",
+      "--no-open",
+    ];
+    const { options } = run("prompt", URL, "invite", ...words, "--root", "a", "--root", "b");
+    expect(options).toMatchObject({
+      ask: true,
+      open: false,
+      decline: true,
+      answersFile: undefined,
+      roots: ["a", "b"],
+    });
+    expect(options.answers).toStrictEqual([
+      { name: "when.at", text: "a=b", raw: false },
+      { name: "when.at", text: "1", raw: true },
+      { name: "pay", text: "decline", raw: false },
+    ]);
+  });
+
+  it("are none by default, and may be asked for", () => {
+    const { options } = run("call", URL, "open");
+    expect(options).toMatchObject({ ask: true, open: true, decline: false, answers: [], roots: [] });
+  });
+});
+
 describe("help", () => {
   it("is asked for before anything else is checked", () => {
     expect(read("--help")).toStrictEqual({ kind: "help", verb: undefined });
@@ -189,6 +227,6 @@ describe("help", () => {
   it("lists every verb and every exit code", () => {
     const text = help(undefined);
     for (const { name } of VERBS) expect(text).toMatch(new RegExp(`^  ${name} `, "m"));
-    for (const code of [0, 1, 2, 3, 4, 5, 70, 130]) expect(text).toMatch(new RegExp(`^  ${code} `, "m"));
+    for (const code of [0, 1, 2, 3, 4, 5, 6, 70, 130]) expect(text).toMatch(new RegExp(`^  ${code} `, "m"));
   });
 });

@@ -58,13 +58,22 @@ describe.each([
 
   it("call, of a tool that fails and of one that asks", async () => {
     expect(await mica("call", "dry")).toMatchObject({ code: 1, stdout: "", stderr: "The well is dry.\n" });
-    const asked = await mica("call", "ask", "--json");
+    const asked = await mica("call", "ask", "--json", "--no-ask");
     expect(asked.code).toBe(4);
     // No capability is declared, so that a server must not ask (basic, Per-request protocol fields).
     expect(JSON.parse(asked.stdout).error.rpc).toMatchObject({
       code: -32021,
       data: { requiredCapabilities: { elicitation: {} } },
     });
+  });
+
+  it("call, of a tool whose question is answered", async () => {
+    expect(await mica("call", "ask", "--answer", "sure.yes=true")).toMatchObject({
+      code: 0,
+      stdout: "accept\n",
+    });
+    expect(await mica("call", "ask", "--decline")).toMatchObject({ code: 0, stdout: "decline\n" });
+    expect(await mica("call", "ask")).toMatchObject({ code: 6, stdout: "" });
   });
 
   it("resources and read", async () => {

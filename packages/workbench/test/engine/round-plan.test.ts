@@ -190,7 +190,7 @@ describe("answers of a file", () => {
       three: { action: "decline" },
       four: { action: "cancel" },
       five: { action: "accept", content: { a: "x" } },
-      six: { action: "accept", content: { a: "y" } },
+      six: { action: "accept", content: { a: "y", action: "accept" } },
       seven: { action: "accept", content: { a: "x", action: "run" } },
       eight: { action: "accept", content: {} },
     });
@@ -226,8 +226,8 @@ describe("answers of a file", () => {
   it.each([
     ["{", "expected JSON in a.json: "],
     ["[]", "expected a JSON object in a.json, got []"],
-    ['{"k":5}', 'k: expected an object, "accept" or "decline" or "cancel", got 5'],
-    ['{"k":"accepted"}', 'k: expected an object, "accept" or "decline" or "cancel", got "accepted"'],
+    ['{"k":5}', 'k: expected an object, "accept", "decline" or "cancel", got 5'],
+    ['{"k":"accepted"}', 'k: expected an object, "accept", "decline" or "cancel", got "accepted"'],
     ['{"k":{"action":"accept","content":[]}}', "k.content: expected an object, got []"],
   ])("%s is refused at once", (json, message) => {
     expect(() => readAnswers(json, "a.json")).toThrow(UsageError);

@@ -19,6 +19,8 @@ export interface HttpSend {
   readonly headers?: Record<string, string> | undefined;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Asked for whenever the request is sent, again as well. */
+  readonly credentials?: (() => Promise<Readonly<Record<string, string>>>) | undefined;
   /** Whether it may be sent again where a connection that was kept alive turns out to be closed. */
   readonly repeatable: boolean;
 }
@@ -46,6 +48,7 @@ export function httpClient(given: string | URL, options: HttpTransportOptions): 
   async function send(request: HttpSend, fresh: boolean): Promise<IncomingMessage> {
     const own =
       typeof options.headers === "function" ? checkHeaders(await options.headers()) : options.headers;
+    const credentials = await request.credentials?.();
     binding ??= bind(url.protocol, options.agent, limits.idleSocketMs);
     const { send: open, agent } = await binding;
     if (closed) throw closed;
@@ -54,6 +57,7 @@ export function httpClient(given: string | URL, options: HttpTransportOptions): 
       const { method, body, signal } = request;
       const headers = {
         ...own,
+        ...credentials,
         "accept-encoding": "identity",
         ...request.headers,
         ...(body !== undefined && {

@@ -1,7 +1,9 @@
 /** A server of an earlier revision at a URL: Streamable HTTP first, then HTTP+SSE of 2024-11-05 as the last resort. */
 import type { HttpTransportOptions } from "../../http/client.js";
+import { challengeIn } from "../../http/client-auth.js";
 import { HttpStatusError } from "../../http/status-error.js";
 import { McpError } from "../../protocol/errors.js";
+import { authorizedHttp } from "./authorized-http.js";
 import { httpClient } from "./http-client.js";
 import { sseWire } from "./sse-wire.js";
 import { streamableWire } from "./streamable-wire.js";
@@ -21,7 +23,7 @@ export async function legacyHttp(
   options: LegacyTransportOptions,
   note: (text: string) => void,
 ): Promise<LegacyTransport> {
-  const client = httpClient(url, http);
+  const { client, opening } = authorizedHttp(httpClient(url, http), http.auth);
   const key = client.url.href;
   const { roots, sampling, elicitation } = options.clientCapabilities;
   const isAsked = (roots ?? sampling ?? elicitation) !== undefined;
@@ -47,6 +49,7 @@ export async function legacyHttp(
       note(`POST of initialize: ${error.message}`);
       return overSse().catch((sse: unknown) => {
         if (!(sse instanceof McpError) || sse.code === "aborted" || sse.code === "timeout") throw sse;
+        if (challengeIn(sse) !== undefined) throw sse;
         note(`GET: ${sse.message}`);
         const nor = `nor does it speak HTTP+SSE: ${sse.message}`;
         throw new McpError(error.code, `${error.message}; ${nor}`, { cause: error.cause });
@@ -55,7 +58,7 @@ export async function legacyHttp(
   };
 
   try {
-    const transport = await open();
+    const transport = await opening(options.signal, open);
     return {
       ...transport,
       async close() {

@@ -27,7 +27,7 @@ export function createLogLevel(
   function set(level: LoggingLevel): Promise<void> {
     current = level;
     const sent = pending.send("logging/setLevel", { level });
-    return atMost(PATIENCE_MS, sent.response);
+    return atMost(PATIENCE_MS, sent.response).catch(() => {});
   }
 
   return {

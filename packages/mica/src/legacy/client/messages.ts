@@ -1,7 +1,7 @@
 /** Reading what a server of an earlier revision sends: one message, or several in one array (2025-03-26, Batching). */
 import { isTextTooDeep } from "../../protocol/depth.js";
 import { ErrorCode, McpError } from "../../protocol/errors.js";
-import { checkMessage, DEFAULT_MAX_DEPTH, DecodeError } from "../../protocol/jsonrpc.js";
+import { checkMessage, DEFAULT_MAX_DEPTH, DecodeError, isObject } from "../../protocol/jsonrpc.js";
 import type { JSONRPCMessage, RequestId } from "../../protocol/types.js";
 import type { WireReceiver } from "./wire.js";
 
@@ -25,7 +25,9 @@ export function readMessages(text: string, maxDepth = DEFAULT_MAX_DEPTH): Read[]
       return { message: checkMessage(one, maxDepth) };
     } catch (error) {
       if (!(error instanceof DecodeError)) throw error;
-      return { error, id: error.id };
+      // Something that was merely printed may have an `id`, too.
+      const isAnswer = isObject(one) && (one["result"] ?? one["error"]) !== undefined;
+      return { error, id: isAnswer ? error.id : undefined };
     }
   });
 }

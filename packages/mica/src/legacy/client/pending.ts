@@ -16,6 +16,7 @@ export interface Pending {
   send(method: string, params: Record<string, unknown> | undefined): Sent;
   /** A response that arrived. Says whether anything waited for it, or has waited. */
   settle(response: JSONRPCResponse, about: RequestId | undefined): boolean;
+  /** No response will come. Says whether anything waited for it. */
   fail(id: RequestId | undefined, error: unknown): boolean;
   failAll(why: (request: JSONRPCRequest) => McpError): void;
 }
@@ -39,9 +40,7 @@ export function createPending(wire: LegacyWire): Pending {
   let nextId = HANDSHAKE_ID;
 
   function take(id: RequestId | undefined): Entry | undefined {
-    // The server may have been unable to read the id. With one request on its way there is no doubt whose it was.
-    const known = id ?? (waiting.size === 1 ? [...waiting.keys()][0] : undefined);
-    const entry = known === undefined ? undefined : waiting.get(known);
+    const entry = id === undefined ? undefined : waiting.get(id);
     if (entry) waiting.delete(entry.request.id);
     return entry;
   }
@@ -82,7 +81,8 @@ export function createPending(wire: LegacyWire): Pending {
       };
     },
     settle(response, about) {
-      const id = response.id ?? about;
+      // The server may have been unable to read the id. With one request on its way there is no doubt whose it was.
+      const id = response.id ?? about ?? (waiting.size === 1 ? [...waiting.keys()][0] : undefined);
       const entry = take(id);
       if (entry === undefined) return id !== undefined && abandoned.delete(id);
       entry.resolve(response);

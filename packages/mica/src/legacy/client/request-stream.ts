@@ -41,6 +41,11 @@ export function trackPosition(position: StreamPosition) {
   };
 }
 
+/** The header that takes a stream up again, as the bytes of UTF-8. */
+export function lastEventId({ lastId }: StreamPosition): Record<string, string> {
+  return lastId === undefined ? {} : { "last-event-id": Buffer.from(lastId).toString("latin1") };
+}
+
 export interface RequestStream {
   readonly http: HttpClient;
   readonly request: JSONRPCRequest;
@@ -84,7 +89,7 @@ export async function followStream(first: IncomingMessage, stream: RequestStream
     }
     await pause(position.retryMs, signal);
     try {
-      incoming = await takeUp(stream, position.lastId);
+      incoming = await takeUp(stream, position);
     } catch (error) {
       if (!(error instanceof McpError) || error.cause instanceof HttpStatusError) throw error;
       incoming = undefined;
@@ -95,11 +100,11 @@ export async function followStream(first: IncomingMessage, stream: RequestStream
 
 async function takeUp(
   { http, request, signal, headers }: RequestStream,
-  lastId: string,
+  position: StreamPosition,
 ): Promise<IncomingMessage> {
   const incoming = await http.send({
     method: "GET",
-    headers: { ...headers(), "last-event-id": lastId },
+    headers: { ...headers(), ...lastEventId(position) },
     signal,
     repeatable: true,
   });

@@ -5,6 +5,7 @@ import type { JSONRPCRequest } from "../../protocol/types.js";
 import { type HttpClient, isEventStream, readEvents, statusError } from "./http-client.js";
 import { deliver } from "./messages.js";
 import {
+  lastEventId,
   MAX_ATTEMPTS,
   MAX_RETRY_MS,
   RETRY_MS,
@@ -31,10 +32,10 @@ export function openServerStream(
   let opened: Promise<void> | undefined;
 
   /** @returns Undefined where the server offers no such stream. */
-  async function connect({ lastId }: StreamPosition): Promise<IncomingMessage | undefined> {
+  async function connect(position: StreamPosition): Promise<IncomingMessage | undefined> {
     const incoming = await http.send({
       method: "GET",
-      headers: { ...headers(), ...(lastId !== undefined && { "last-event-id": lastId }) },
+      headers: { ...headers(), ...lastEventId(position) },
       signal,
       repeatable: true,
     });

@@ -92,7 +92,9 @@ export async function openSession(wire: LegacyWire, options: SessionOptions): Pr
   /** Whose question it is: told by the stream, or where there is only one that may ask. */
   function callThatAsks(about: RequestId | undefined): Call | undefined {
     const able = [...calls].filter(({ request }) => METHODS.get(request.method)?.mayAskForInput !== false);
-    const [first, second] = about === undefined ? able : able.filter(({ id }) => id === about);
+    if (about !== undefined) return able.find(({ id }) => id === about);
+    const running = able.filter(({ isAttended }) => isAttended);
+    const [first, second] = running.length > 0 ? running : able;
     return second === undefined ? first : undefined;
   }
 

@@ -16,8 +16,11 @@ import { type LegacyWire, SessionGone, type WireReceiver } from "./wire.js";
 
 /** How long the end of a session may take, in milliseconds. */
 const GOODBYE_MS = 1_000;
-/** How long the first request waits for the stream of the server, in milliseconds: some send its head with an event only. */
+/** How long requests wait for the stream of the server, in milliseconds: some send its head with an event only. */
 const STREAM_WAIT_MS = 500;
+
+/** "The session ID MUST only contain visible ASCII characters." */
+const VISIBLE_ASCII = /^[\x21-\x7e]+$/;
 
 /** @param isAsked Whether the server may have questions, which may come on its own stream: then that must be open. */
 export function streamableWire(http: HttpClient, isAsked: boolean): LegacyWire {
@@ -55,8 +58,7 @@ export function streamableWire(http: HttpClient, isAsked: boolean): LegacyWire {
     open.set(request.id, controller);
     try {
       const incoming = await post(request, signal);
-      const assigned = incoming.headers["mcp-session-id"];
-      if (request.method === "initialize" && typeof assigned === "string") sessionId = assigned;
+      if (request.method === "initialize") sessionId = assignedSession(incoming);
       if (isEventStream(incoming)) {
         await followStream(incoming, {
           http,
@@ -69,6 +71,13 @@ export function streamableWire(http: HttpClient, isAsked: boolean): LegacyWire {
     } finally {
       open.delete(request.id);
     }
+  }
+
+  function assignedSession(incoming: IncomingMessage): string | undefined {
+    const assigned = incoming.headers["mcp-session-id"];
+    if (typeof assigned !== "string" || VISIBLE_ASCII.test(assigned)) return assigned as string | undefined;
+    incoming.destroy();
+    throw new McpError("invalid_response", `${endpoint} assigned a session id that is not visible ASCII`);
   }
 
   async function takeBody(incoming: IncomingMessage, request: JSONRPCRequest): Promise<void> {
@@ -124,9 +133,9 @@ export function streamableWire(http: HttpClient, isAsked: boolean): LegacyWire {
     async agreed(agreed) {
       revision = agreed;
       stream = openServerStream(http, () => headers("text/event-stream"), receiver);
-      if (isAsked) await atMost(STREAM_WAIT_MS, stream.opened());
+      if (isAsked) await atMost(STREAM_WAIT_MS, stream.opened()).catch(() => {});
     },
-    hearing: async () => stream?.opened(),
+    hearing: async () => stream && atMost(STREAM_WAIT_MS, stream.opened()),
     forget: (id) => open.get(id)?.abort(new McpError("aborted", "The request was cancelled")),
     retire() {
       isRetired = true;

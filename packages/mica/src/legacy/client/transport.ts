@@ -40,6 +40,8 @@ export interface LegacyTransport extends ClientTransport {
   readonly remark: string | undefined;
 }
 
+/** Longest delay of a timer, in milliseconds; anything longer is no timeout at all. */
+const LONGEST_TIMER = 2_147_483_647;
 /** Requests that wait for answers; beyond that the oldest is taken back. */
 const MAX_SUSPENDED = 100;
 
@@ -66,7 +68,7 @@ export async function legacyTransport(
   async function begin(signal: AbortSignal | undefined, onEnd: () => void): Promise<Session> {
     const controller = new AbortController();
     const late = new McpError("timeout", `initialize got no answer within ${timeoutMs} ms (timeoutMs)`);
-    const timer = setTimeout(() => controller.abort(late), timeoutMs);
+    const timer = timeoutMs > LONGEST_TIMER ? undefined : setTimeout(() => controller.abort(late), timeoutMs);
     const abort = () => controller.abort(signal?.reason);
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort, { once: true });
@@ -109,7 +111,6 @@ export async function legacyTransport(
   }
 
   function onSuspend(call: Call): void {
-    suspended.delete(call.requestState);
     suspended.set(call.requestState, call);
     if (suspended.size <= MAX_SUSPENDED) return;
     const [oldest] = suspended.values();
@@ -135,11 +136,6 @@ export async function legacyTransport(
     }
   }
 
-  async function resume(call: Call, request: JSONRPCRequest, exchange: ClientExchangeOptions) {
-    if (!call.isAttended) return call.attend(request, exchange);
-    return refuse(request, "Another request with this requestState is under way");
-  }
-
   const first = await ready(options.signal);
   return {
     mirrorsArguments: false,
@@ -151,8 +147,10 @@ export async function legacyTransport(
       const state = request.params?.["requestState"];
       if (state !== undefined) {
         const call = suspended.get(state as string);
-        if (call) return resume(call, request, exchange);
-        return refuse(request, "Invalid requestState: no request waits for an answer under it");
+        suspended.delete(state as string);
+        if (call) return call.attend(request, exchange);
+        const message = "Invalid requestState: no request waits for an answer under it";
+        return errorResponse(request.id, { code: ErrorCode.InvalidParams, message });
       }
       if (request.method === "server/discover") {
         const { discovered } = await unlessAborted(ready(), exchange.signal);
@@ -176,10 +174,6 @@ export async function legacyTransport(
       return closed;
     },
   };
-}
-
-function refuse(request: JSONRPCRequest, message: string): JSONRPCResponse {
-  return errorResponse(request.id, { code: ErrorCode.InvalidParams, message });
 }
 
 function closedError({ method }: JSONRPCRequest): McpError {

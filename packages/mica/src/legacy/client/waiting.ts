@@ -37,14 +37,19 @@ export function pause(ms: number, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Resolves when `work` has settled, or after that many milliseconds. */
+/** Settles with `work`, or resolves after that many milliseconds. */
 export function atMost(ms: number, work: Promise<unknown>): Promise<void> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms);
-    const done = () => {
-      clearTimeout(timer);
-      resolve();
-    };
-    work.then(done, done);
+    work.then(
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      (error: unknown) => {
+        clearTimeout(timer);
+        reject(error);
+      },
+    );
   });
 }

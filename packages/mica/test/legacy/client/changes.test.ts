@@ -86,19 +86,19 @@ it("what the server does not offer, or refuses, is not acknowledged", async () =
 it("one subscription at the server serves all that want the resource, and each hears of its own", async () => {
   const server = oldServer("2025-11-25");
   const { client } = await clientOf(server);
-  const first = client.listen({ resourceSubscriptions: ["a:1", "a:1"] });
-  const second = client.listen({ resourceSubscriptions: ["a:1", "b:2"] });
-  const whole = client.listen({ resourceSubscriptions: ["a:"] });
+  const first = client.listen({ resourceSubscriptions: ["file:///a/1", "file:///a/1"] });
+  const second = client.listen({ resourceSubscriptions: ["file:///a/1", "b:2"] });
+  const whole = client.listen({ resourceSubscriptions: ["file:///a/"] });
   await Promise.all([first.acknowledged, second.acknowledged, whole.acknowledged]);
   expect(server.of("resources/subscribe")).toHaveLength(3);
-  server.notify(UPDATED, { uri: "a:1" });
-  expect(await first.next()).toMatchObject({ value: { uri: "a:1" } });
-  expect(await second.next()).toMatchObject({ value: { uri: "a:1" } });
+  server.notify(UPDATED, { uri: "file:///a/1" });
+  expect(await first.next()).toMatchObject({ value: { uri: "file:///a/1" } });
+  expect(await second.next()).toMatchObject({ value: { uri: "file:///a/1" } });
   // "This might be a sub-resource of the one that the client actually subscribed to."
-  server.notify(UPDATED, { uri: "a:1/part" });
+  server.notify(UPDATED, { uri: "file:///a/1/part" });
   server.notify(UPDATED, { uri: "b:2" });
-  expect(await whole.next()).toMatchObject({ value: { uri: "a:1/part" } });
-  expect(await second.next()).toMatchObject({ value: { uri: "a:1/part" } });
+  expect(await whole.next()).toMatchObject({ value: { uri: "file:///a/1/part" } });
+  expect(await second.next()).toMatchObject({ value: { uri: "file:///a/1/part" } });
   expect(await second.next()).toMatchObject({ value: { uri: "b:2" } });
   await first.close();
   expect(server.of("resources/unsubscribe")).toEqual([]);

@@ -241,9 +241,10 @@ describe("a question outside of requests", () => {
     await vi.waitFor(() => expect(signals).toHaveLength(32));
     expect(await server.ask("sampling/createMessage", params)).toMatchObject({ error: { code: -32603 } });
     server.notify("notifications/cancelled", { requestId: "s1" });
-    expect(signals.map(({ aborted }) => aborted)).toEqual([true, ...Array(31).fill(false)]);
+    const aborted = () => signals.map(({ aborted }) => aborted);
+    await vi.waitFor(() => expect(aborted()).toEqual([true, ...Array(31).fill(false)]));
     await client.close();
-    expect(signals.every(({ aborted }) => aborted)).toBe(true);
+    await vi.waitFor(() => expect(aborted()).toEqual(Array(32).fill(true)));
   });
 });
 
@@ -521,7 +522,7 @@ it("two exchanges cannot bring answers at the same time", async () => {
   const waiting = transport.exchange(retry).catch((error: unknown) => error);
   expect(await transport.exchange({ ...retry, id: 3 })).toMatchObject({
     id: 3,
-    error: { code: -32602, message: expect.stringContaining("under way") },
+    error: { code: -32602, message: expect.stringContaining("requestState") },
   });
   await transport.close();
   expect(await waiting).toMatchObject({ code: "closed" });

@@ -1,47 +1,50 @@
-/** The command as it is installed: built from the sources at hand, and run as a process of its own. */
+/** A command as it is installed: built from the sources at hand, and run as a process of its own. */
 import { type ChildProcessWithoutNullStreams, type SpawnOptions, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll } from "vitest";
 
-const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
-const sdk = (entry: string): string => source(`../../../packages/mica/src/entry/${entry}.ts`);
+const here = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const sdk = (entry: string): string => here(`../../../packages/mica/src/entry/${entry}.ts`);
 
-/** Builds the given sources before the tests of a file; the result says where each one lies. */
-export function builtFiles(...entries: string[]): (entry: string) => string {
-  // Inside the package, so that its dependencies are found from there.
-  const folder = source(`../node_modules/.cache/${randomUUID()}`);
+/**
+ * Builds sources before the tests of a file, in few files, so that many processes start quickly. The result says
+ * where each one lies.
+ *
+ * @param from `import.meta.url` of the tests, from which the entries are named
+ */
+export function builtFiles(from: string, ...entries: string[]): (entry: string) => string {
+  // There, what stays external is found.
+  const folder = here(`../../../node_modules/.cache/${randomUUID()}`);
   beforeAll(async () => {
-    mkdirSync(folder, { recursive: true });
     await build({
-      entryPoints: entries.map((entry) => ({ in: source(entry), out: nameOf(entry) })),
+      entryPoints: entries.map((entry) => ({
+        in: fileURLToPath(new URL(entry, from)),
+        out: basename(entry, ".ts"),
+      })),
       outdir: folder,
+      outExtension: { ".js": ".mjs" },
       bundle: true,
       splitting: true,
       format: "esm",
       platform: "node",
       target: "node20",
-      external: ["better-sqlite3", "zod"],
+      external: ["better-sqlite3", "zod", "@cfworker/json-schema"],
       alias: {
         "mica-mcp/stdio": sdk("stdio"),
         "mica-mcp/http": sdk("http"),
         "mica-mcp/client": sdk("client"),
         "mica-mcp": sdk("index"),
       },
-      outExtension: { ".js": ".mjs" },
       tsconfigRaw: {},
       logLevel: "warning",
     });
   });
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
-  return (entry) => join(folder, `${nameOf(entry)}.mjs`);
-}
-
-function nameOf(entry: string): string {
-  return basename(entry, ".ts");
+  return (entry) => join(folder, `${basename(entry, ".ts")}.mjs`);
 }
 
 export interface Finished {

@@ -94,10 +94,22 @@ export interface RequestHandler {
   endSubscriptions(): void;
 }
 
+/** What may end an exchange early, told without a signal: to make one takes as long as to send a request. */
+export interface Cancellation {
+  /** Whether it has happened. */
+  readonly isCancelled: boolean;
+  /** Why, once it has: what the exchange then rejects with. */
+  readonly reason: unknown;
+  /** Calls `react` once when it happens, until the returned function is called. */
+  onCancel(react: () => void): () => void;
+}
+
 /** What a client asks a transport to do with one request. */
 export interface ClientExchangeOptions {
   /** Cancels the request in the way of the binding; the promise then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
+  /** Says the same as `signal`, which is made when it is first read; a transport that reads this need not read that. */
+  cancellation?: Cancellation | undefined;
   /** Called for every notification that belongs to this request, in order. Must not throw. */
   onNotification?: ((notification: JSONRPCNotification) => void) | undefined;
   /** Arguments to mirror into headers; bindings without headers ignore them. */

@@ -135,7 +135,8 @@ export async function createClient(
       checkString("name", name);
       checkObject("args", args);
       const result = (await perform("tools/call", { name, arguments: args }, call)) as CallToolResult;
-      if (validateOutput) await connection.tools.checkOutput(name, result, call.signal);
+      const checking = validateOutput ? connection.tools.checkOutput(name, result, call.signal) : undefined;
+      if (checking !== undefined) await checking;
       return result;
     },
     async readResource(uri, call = {}) {

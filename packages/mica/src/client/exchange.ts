@@ -15,8 +15,8 @@ import type {
   Result,
 } from "../protocol/types.js";
 import type { ClientTransport, MirroredHeader } from "../transport.js";
-import { type Clock, underDeadline } from "./deadline.js";
 import type { CallOptions } from "./options.js";
+import { type Clock, type Running, underDeadline } from "./running.js";
 import { callBack, type Warn } from "./warnings.js";
 
 export interface SendOptions extends CallOptions {
@@ -51,7 +51,7 @@ export interface ExchangerOptions {
 
 export function createExchanger(defaults: ExchangerOptions): Exchanger {
   const { transport, warn } = defaults;
-  const running = new Set<(error: McpError) => void>();
+  const running = new Set<Running>();
   let lastId = 0;
   let closed = false;
 
@@ -70,15 +70,17 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
           signal: options.signal,
         },
         running,
-        async (signal, clock) =>
+        (call) =>
           transport.exchange(
             { jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } },
             {
-              signal,
+              get signal() {
+                return call.signal;
+              },
+              cancellation: call,
               mirrored: options.mirrored,
-              hold: clock.hold,
-              onNotification: (notification) =>
-                notify(notification, id, clock, options, defaults.onLog, warn),
+              hold: () => call.hold(),
+              onNotification: (notification) => notify(notification, id, call, options, defaults.onLog, warn),
             },
           ),
       );
@@ -93,8 +95,8 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
     },
     close() {
       closed = true;
-      for (const end of [...running])
-        end(new McpError("closed", "The client was closed before the answer came"));
+      for (const call of [...running])
+        call.fail(new McpError("closed", "The client was closed before the answer came"));
     },
   };
   return exchanger;

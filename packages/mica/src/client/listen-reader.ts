@@ -3,7 +3,7 @@ import type { SubscriptionFilter } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import { MetaKey } from "../protocol/meta.js";
 import type { JSONRPCNotification, RequestId } from "../protocol/types.js";
-import type { Clock } from "./deadline.js";
+import type { Clock } from "./running.js";
 import type { Warn } from "./warnings.js";
 
 /** What a subscription yields. Of equal events that wait to be taken, one is kept. */

@@ -22,8 +22,16 @@ export interface KnownTools {
   forget(): void;
   /** Sends a `tools/call`, with its arguments mirrored where the transport does that. */
   readonly send: Send;
-  /** @throws McpError `invalid_response` where structured output does not fit the schema that the tool declares. */
-  checkOutput(name: string, result: CallToolResult, signal: AbortSignal | undefined): Promise<void>;
+  /**
+   * Undefined where there is nothing to check.
+   *
+   * @throws McpError `invalid_response` where structured output does not fit the schema that the tool declares.
+   */
+  checkOutput(
+    name: string,
+    result: CallToolResult,
+    signal: AbortSignal | undefined,
+  ): Promise<void> | undefined;
 }
 
 export interface KnownToolsOptions {
@@ -56,18 +64,20 @@ export function createKnownTools({ mirrors, send, list, warn }: KnownToolsOption
     return loading;
   };
 
-  const mirrored = async (params: Record<string, unknown>, signal: AbortSignal | undefined) => {
+  const isKnown = (name: string) => complete || definitions.has(name);
+
+  const becomeKnown = (name: string, signal: AbortSignal | undefined) =>
+    whileWanted(load(false), "tools/call", signal).catch((error: unknown) => {
+      if (rpcCodeOf(error) === undefined) throw error;
+      warn(
+        "headers_unknown",
+        `The arguments of tool ${shown(name)} are not mirrored into headers: ${(error as Error).message}`,
+        error,
+      );
+    });
+
+  const mirrored = (params: Record<string, unknown>) => {
     const name = params["name"] as string;
-    if (!complete && !definitions.has(name)) {
-      await whileWanted(load(false), "tools/call", signal).catch((error: unknown) => {
-        if (rpcCodeOf(error) === undefined) throw error;
-        warn(
-          "headers_unknown",
-          `The arguments of tool ${shown(name)} are not mirrored into headers: ${(error as Error).message}`,
-          error,
-        );
-      });
-    }
     const reason = refused.get(name);
     if (reason !== undefined) {
       throw new McpError(
@@ -76,6 +86,43 @@ export function createKnownTools({ mirrors, send, list, warn }: KnownToolsOption
       );
     }
     return mirror(definitions.get(name)?.headers ?? [], params["arguments"]);
+  };
+
+  const sendMirrored: Send = async (method, params, options) => {
+    const { signal } = options;
+    const name = params["name"] as string;
+    if (!isKnown(name)) await becomeKnown(name, signal);
+    try {
+      return await send(method, params, { ...options, mirrored: mirrored(params) });
+    } catch (error) {
+      if (rpcCodeOf(error) !== ErrorCode.HeaderMismatch) throw error;
+      // "The client SHOULD call `tools/list` to check for changes [...], then retry the original request."
+      await whileWanted(load(true), method, signal).catch(() => Promise.reject(error));
+      return send(method, params, { ...options, mirrored: mirrored(params) });
+    }
+  };
+
+  const checkNow = async (
+    before: Definition,
+    name: string,
+    result: CallToolResult,
+    signal: AbortSignal | undefined,
+  ) => {
+    if ((await outputProblem(before, result, warn)) === undefined) return;
+    // What is known of the tool may be out of date; only its current schema can be held against it.
+    await whileWanted(
+      load(true).catch(() => undefined),
+      "tools/call",
+      signal,
+    );
+    const current = definitions.get(name);
+    const problem = current && (await outputProblem(current, result, warn));
+    if (problem !== undefined) {
+      throw new McpError(
+        "invalid_response",
+        `The structured output of tool ${shown(name)} does not fit its output schema: ${problem}`,
+      );
+    }
   };
 
   return {
@@ -99,41 +146,22 @@ export function createKnownTools({ mirrors, send, list, warn }: KnownToolsOption
       refused = new Map();
       complete = false;
     },
-    async send(method, params, options) {
-      if (!mirrors || typeof params["name"] !== "string") return send(method, params, options);
-      const { signal } = options;
-      try {
-        return await send(method, params, { ...options, mirrored: await mirrored(params, signal) });
-      } catch (error) {
-        if (rpcCodeOf(error) !== ErrorCode.HeaderMismatch) throw error;
-        // "The client SHOULD call `tools/list` to check for changes [...], then retry the original request."
-        await whileWanted(load(true), method, signal).catch(() => Promise.reject(error));
-        return send(method, params, { ...options, mirrored: await mirrored(params, signal) });
-      }
-    },
-    async checkOutput(name, result, signal) {
-      const before = definitions.get(name);
-      if (before === undefined || (await outputProblem(before, result, warn)) === undefined) return;
-      // What is known of the tool may be out of date; only its current schema can be held against it.
-      await whileWanted(
-        load(true).catch(() => undefined),
-        "tools/call",
-        signal,
-      );
-      const current = definitions.get(name);
-      const problem = current && (await outputProblem(current, result, warn));
-      if (problem !== undefined) {
-        throw new McpError(
-          "invalid_response",
-          `The structured output of tool ${shown(name)} does not fit its output schema: ${problem}`,
-        );
-      }
+    send: (method, params, options) =>
+      mirrors && typeof params["name"] === "string"
+        ? sendMirrored(method, params, options)
+        : send(method, params, options),
+    checkOutput(name, result, signal) {
+      const known = definitions.get(name);
+      return known?.tool.outputSchema === undefined ? undefined : checkNow(known, name, result, signal);
     },
   };
 }
 
+const NO_HEADERS: readonly MirroredHeader[] = [];
+
 /** The values to mirror. Absent and null arguments have no header; one that cannot stand in a header is a mistake. */
-function mirror(headers: readonly HeaderParam[], args: unknown): MirroredHeader[] {
+function mirror(headers: readonly HeaderParam[], args: unknown): readonly MirroredHeader[] {
+  if (headers.length === 0) return NO_HEADERS;
   return headers.flatMap(({ header, path, type }) => {
     const value = readPath(args, path);
     if (value === undefined) return [];

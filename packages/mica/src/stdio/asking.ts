@@ -38,6 +38,7 @@ export interface AskingOptions {
 }
 
 export interface Asking {
+  /** @throws McpError where the request cannot be sent. */
   exchange(request: JSONRPCRequest, options: ClientExchangeOptions): Promise<JSONRPCResponse>;
   receive(line: string): void;
   receiveProblem(problem: LineProblem): void;

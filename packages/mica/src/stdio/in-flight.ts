@@ -1,9 +1,9 @@
 /** Requests of a client that have been sent and not answered, and those that were given up. */
+import { cancellationOf, throwIfCancelled } from "../cancellation.js";
 import { McpError } from "../protocol/errors.js";
 import { encodeMessage, isObject } from "../protocol/jsonrpc.js";
 import type { JSONRPCRequest, JSONRPCResponse, RequestId } from "../protocol/types.js";
 import type { ClientExchangeOptions } from "../transport.js";
-import { trackAborts } from "./abort.js";
 
 /** A request that waits for its response. */
 export interface Pending {
@@ -14,7 +14,7 @@ export interface Pending {
 }
 
 export interface InFlight {
-  /** Sends a request. Resolves or rejects once, and then forgets it. */
+  /** Sends a request. Resolves or rejects once, and then forgets it. @throws McpError where it cannot be sent. */
   exchange(request: JSONRPCRequest, options: ClientExchangeOptions): Promise<JSONRPCResponse>;
   get(id: unknown): Pending | undefined;
   withProgressToken(token: unknown): Pending | undefined;
@@ -35,12 +35,12 @@ export function trackInFlight(send: (line: string) => void, maxMessageBytes: num
   const pending = new Map<unknown, Pending>();
   const byProgressToken = new Map<unknown, Pending>();
   const abandoned = new Set<RequestId>();
-  const aborts = trackAborts();
 
-  async function exchange(request: JSONRPCRequest, options: ClientExchangeOptions): Promise<JSONRPCResponse> {
+  /** @throws what keeps the request from being sent; what becomes of it is in the promise. */
+  function exchange(request: JSONRPCRequest, options: ClientExchangeOptions): Promise<JSONRPCResponse> {
     const { id } = request;
-    const { signal } = options;
-    if (signal?.aborted) throw signal.reason;
+    const cancellation = cancellationOf(options);
+    throwIfCancelled(cancellation);
     if (pending.has(id)) throw new TypeError(`request.id ${JSON.stringify(id)} is in flight already`);
     const line = encodeMessage(request);
     // A character takes three bytes at most, so short lines need no counting.
@@ -67,14 +67,15 @@ export function trackInFlight(send: (line: string) => void, maxMessageBytes: num
         unlisten?.();
       };
       const onAbort = () => {
-        entry.fail(signal?.reason);
+        const { reason } = cancellation!;
+        entry.fail(reason);
         abandon(id);
-        const params = { requestId: id, reason: reasonOf(signal?.reason) };
+        const params = { requestId: id, reason: reasonOf(reason) };
         send(encodeMessage({ jsonrpc: "2.0", method: "notifications/cancelled", params }));
       };
       pending.set(id, entry);
       if (token !== undefined) byProgressToken.set(token, entry);
-      const unlisten = signal && aborts.on(signal, onAbort);
+      const unlisten = cancellation?.onCancel(onAbort);
       abandoned.delete(id);
       send(line);
     });

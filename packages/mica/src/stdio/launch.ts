@@ -1,4 +1,5 @@
 /** The client side of stdio: a server process that is started, spoken to, started again when it dies, and ended. */
+import { cancellationOf, throwIfCancelled } from "../cancellation.js";
 import { McpError } from "../protocol/errors.js";
 import type { JSONRPCRequest, RequestId } from "../protocol/types.js";
 import type { ClientTransport } from "../transport.js";
@@ -125,10 +126,14 @@ export function launchServer(options: LaunchOptions): LaunchedServer {
     maxMessageBytes: limits.maxMessageBytes,
     transport: {
       mirrorsArguments: false,
-      async exchange(request, exchangeOptions = {}) {
-        if (!server.closed && exchangeOptions.signal?.aborted) throw exchangeOptions.signal.reason;
-        revive(request);
-        return asking.exchange(request, exchangeOptions);
+      exchange(request, exchangeOptions = {}) {
+        try {
+          if (!server.closed) throwIfCancelled(cancellationOf(exchangeOptions));
+          revive(request);
+          return asking.exchange(request, exchangeOptions);
+        } catch (error) {
+          return Promise.reject(error);
+        }
       },
       close: server.close,
     },

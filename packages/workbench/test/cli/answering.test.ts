@@ -15,11 +15,13 @@ const form: ElicitFormParams = {
 };
 
 /** A terminal that a test reads and writes; the target's name is `target`. */
-async function terminal(...words: string[]) {
+const terminal = (...words: string[]) => terminals(true, true, ...words);
+
+async function terminals(stdinIsOne: boolean, stderrIsOne: boolean, ...words: string[]) {
   const line = readCommandLine(["call", "tool", ...words, "--", "target"], {});
   if (line.kind !== "run") throw new Error("expected a run");
-  const stdin = Object.assign(new PassThrough(), { isTTY: true });
-  const stderr = Object.assign(new PassThrough(), { isTTY: true }) as unknown as NodeJS.WriteStream;
+  const stdin = Object.assign(new PassThrough(), { isTTY: stdinIsOne });
+  const stderr = Object.assign(new PassThrough(), { isTTY: stderrIsOne }) as unknown as NodeJS.WriteStream;
   let shown = "";
   let from = 0;
   stderr.on("data", (chunk: Buffer) => {
@@ -133,6 +135,15 @@ describe("nobody", () => {
     const answer = Promise.resolve(ask(answering, form));
     if (words[0] === "--decline") expect(await answer).toStrictEqual({ action: "decline" });
     else await expect(answer).rejects.toMatchObject({ name: "InputNeeded" });
+    expect(shown()).toBe("");
+  });
+
+  it.each([
+    [true, false],
+    [false, true],
+  ])("is asked where only one of stdin (%s) and stderr (%s) is a terminal", async (...ones) => {
+    const { answering, shown } = await terminals(...ones);
+    await expect(Promise.resolve(ask(answering, form))).rejects.toMatchObject({ name: "InputNeeded" });
     expect(shown()).toBe("");
   });
 

@@ -61,5 +61,6 @@ describe("a URL", () => {
       "https://evil.example@",
       "evil.example:8443",
     ]);
+    expect(judgeUrl("https://evil.example@evil.example/").hostAt).toBe("https://evil.example@".length);
   });
 });

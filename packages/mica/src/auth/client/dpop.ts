@@ -1,4 +1,5 @@
 /** Proofs that a token is presented by whom it was issued to (RFC 9449): a key, a fresh proof for each request, nonces. */
+import type { webcrypto } from "node:crypto";
 import { AuthError } from "./auth-error.js";
 
 /** Whether tokens are bound to a key: where the server demands it (`auto`), always, or never. */
@@ -65,7 +66,7 @@ export async function createDpopKey(supported: readonly string[] | undefined): P
     );
   }
   const { generate } = ALGORITHMS.get(algorithm)!;
-  const pair = (await crypto.subtle.generateKey(generate as EcKeyGenParams, true, ["sign"])) as CryptoKeyPair;
+  const pair = (await crypto.subtle.generateKey(generate as webcrypto.EcKeyGenParams, true, ["sign"])) as webcrypto.CryptoKeyPair;
   const jwk = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as Record<string, unknown>;
   const members = Object.entries(jwk).filter(([, value]) => typeof value === "string");
   return loadDpopKey({ ...(Object.fromEntries(members) as Record<string, string>), alg: algorithm });
@@ -80,7 +81,7 @@ export async function loadDpopKey(jwk: DpopJwk): Promise<DpopKey> {
     throw new AuthError("store_failed", `The DPoP key that is kept is of an unknown kind: ${algorithm || "no alg"}`);
   }
   const { alg: _, ...material } = jwk;
-  const key = await crypto.subtle.importKey("jwk", material as JsonWebKey, found.generate as EcKeyImportParams, false, [
+  const key = await crypto.subtle.importKey("jwk", material as webcrypto.JsonWebKey, found.generate as webcrypto.EcKeyImportParams, false, [
     "sign",
   ]);
   const publicJwk = Object.fromEntries(members.map((name) => [name, jwk[name]]));
@@ -100,7 +101,7 @@ export async function loadDpopKey(jwk: DpopJwk): Promise<DpopKey> {
         ...(token !== undefined && { ath: await digest(token) }),
       };
       const input = `${header}.${base64url(bytesOf(JSON.stringify(claims)))}`;
-      const signature = await crypto.subtle.sign(found.sign as EcdsaParams, key, bytesOf(input));
+      const signature = await crypto.subtle.sign(found.sign as webcrypto.EcdsaParams, key, bytesOf(input));
       return `${input}.${base64url(signature)}`;
     },
   };

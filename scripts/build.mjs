@@ -16,7 +16,7 @@ const require = createRequire(import.meta.url);
 const packages = [
   {
     folder: "packages/mica",
-    entries: ["index", "client", "stdio", "http", "fetch", "auth", "testing"],
+    entries: ["index", "client", "stdio", "http", "fetch", "auth", "auth/client", "testing"],
     from: "src/entry",
   },
   { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },

@@ -1,3 +1,4 @@
+/** Where the data of a program lie, by platform. */
 import { describe, expect, it } from "vitest";
 import { dataFolder } from "../data-folder.js";
 

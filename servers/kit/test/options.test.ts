@@ -1,3 +1,4 @@
+/** What each command line means, and which are refused. */
 import { join, resolve } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dataFolder } from "../data-folder.js";

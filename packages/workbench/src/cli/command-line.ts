@@ -4,16 +4,14 @@ import { type Pair, readPair } from "../engine/argument-pairs.js";
 import { suggestion } from "../engine/closest.js";
 import type { Target } from "../engine/target.js";
 import { UsageError } from "../engine/usage-error.js";
+import { OPTION_ROWS, type OptionRow, type SpecialOption } from "./option-rows.js";
 import {
-  OPTION_ROWS,
-  type OptionRow,
   type Options,
   type OptionValues,
   optionError,
   readHeaders,
   readOptions,
   readVariables,
-  type SpecialOption,
   text,
   texts,
 } from "./options.js";

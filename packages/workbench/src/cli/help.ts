@@ -1,6 +1,6 @@
 /** What `--help` prints. */
 import { EXIT_CODES } from "./exit.js";
-import { OPTION_ROWS, type OptionRow, type SpecialOption } from "./options.js";
+import { OPTION_ROWS, type OptionRow, type SpecialOption } from "./option-rows.js";
 import { table } from "./table.js";
 import { VERBS, type VerbRow } from "./verbs.js";
 

@@ -1,5 +1,5 @@
 /** THE table of verbs. Adding a verb is one row here and one file in verbs/. */
-import { ANSWERING, type SpecialOption } from "./options.js";
+import { ANSWERING, type SpecialOption } from "./option-rows.js";
 import type { LocalVerbModule, VerbModule } from "./verb.js";
 
 interface Row {

@@ -45,7 +45,9 @@ export function judgeAuthorizationResponse(callback: URL, record: AuthorizationR
   if (error !== undefined) {
     const description = only("error_description");
     const said = description === undefined ? error : `${error}: ${description}`;
-    throw new AuthError("access_denied", `${record.issuer} did not authorize this (${said})`, { oauthError: error });
+    throw new AuthError("access_denied", `${record.issuer} did not authorize this (${said})`, {
+      oauthError: error,
+    });
   }
   const code = only("code");
   if (code === undefined || code === "") {

@@ -298,7 +298,10 @@ export function createCredentials(options: CredentialsOptions): Credentials {
     }
     progress.stepUps += 1;
     if (progress.stepUps > limits.maxStepUps) {
-      throw new AuthError("scope_refused", `${asks}, and has asked for others ${limits.maxStepUps} times already`);
+      throw new AuthError(
+        "scope_refused",
+        `${asks}, and has asked for others ${limits.maxStepUps} times already`,
+      );
     }
     const need = { rejected: progress.sent, scopes, challenge, mayRefresh: false, isChallenged: true };
     const renewed = await renew(state, need, request);

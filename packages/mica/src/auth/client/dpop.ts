@@ -66,7 +66,9 @@ export async function createDpopKey(supported: readonly string[] | undefined): P
     );
   }
   const { generate } = ALGORITHMS.get(algorithm)!;
-  const pair = (await crypto.subtle.generateKey(generate as webcrypto.EcKeyGenParams, true, ["sign"])) as webcrypto.CryptoKeyPair;
+  const pair = (await crypto.subtle.generateKey(generate as webcrypto.EcKeyGenParams, true, [
+    "sign",
+  ])) as webcrypto.CryptoKeyPair;
   const jwk = (await crypto.subtle.exportKey("jwk", pair.privateKey)) as Record<string, unknown>;
   const members = Object.entries(jwk).filter(([, value]) => typeof value === "string");
   return loadDpopKey({ ...(Object.fromEntries(members) as Record<string, string>), alg: algorithm });
@@ -78,12 +80,19 @@ export async function loadDpopKey(jwk: DpopJwk): Promise<DpopKey> {
   const found = ALGORITHMS.get(algorithm);
   const members = PUBLIC_MEMBERS[jwk["kty"] ?? ""];
   if (found === undefined || members === undefined) {
-    throw new AuthError("store_failed", `The DPoP key that is kept is of an unknown kind: ${algorithm || "no alg"}`);
+    throw new AuthError(
+      "store_failed",
+      `The DPoP key that is kept is of an unknown kind: ${algorithm || "no alg"}`,
+    );
   }
   const { alg: _, ...material } = jwk;
-  const key = await crypto.subtle.importKey("jwk", material as webcrypto.JsonWebKey, found.generate as webcrypto.EcKeyImportParams, false, [
-    "sign",
-  ]);
+  const key = await crypto.subtle.importKey(
+    "jwk",
+    material as webcrypto.JsonWebKey,
+    found.generate as webcrypto.EcKeyImportParams,
+    false,
+    ["sign"],
+  );
   const publicJwk = Object.fromEntries(members.map((name) => [name, jwk[name]]));
   const header = base64url(bytesOf(JSON.stringify({ typ: "dpop+jwt", alg: algorithm, jwk: publicJwk })));
   return {

@@ -61,11 +61,18 @@ export function fileStore(path: string): AuthStore {
     } catch (error) {
       throw failed(`are not JSON: ${messageOf(error)}`, error);
     }
-    if (typeof file !== "object" || file === null || typeof file.records !== "object" || file.records === null) {
+    if (
+      typeof file !== "object" ||
+      file === null ||
+      typeof file.records !== "object" ||
+      file.records === null
+    ) {
       throw failed("are not in a file of Mica: expected the members mica and records");
     }
     if (file.mica !== FORM) {
-      throw failed(`are in a form that is not known here: expected ${FORM}, got ${JSON.stringify(file.mica)}`);
+      throw failed(
+        `are in a form that is not known here: expected ${FORM}, got ${JSON.stringify(file.mica)}`,
+      );
     }
     return file.records as Entries;
   }
@@ -110,7 +117,9 @@ export function fileStore(path: string): AuthStore {
         const current = Object.hasOwn(records, key) ? records[key] : undefined;
         if (current?.version !== version) return false;
         const { [key]: _, ...others } = records;
-        await save(value === undefined ? others : { ...others, [key]: { version: crypto.randomUUID(), value } });
+        await save(
+          value === undefined ? others : { ...others, [key]: { version: crypto.randomUUID(), value } },
+        );
         return true;
       }),
     async exclusively(key, work, signal) {

@@ -53,7 +53,10 @@ export function readGrant(value: Readonly<Record<string, unknown>>): Grant {
     Array.isArray(requested) &&
     (tokens === undefined || typeof tokens.accessToken === "string");
   if (isGrant) return value as unknown as Grant;
-  throw new AuthError("store_failed", "The credentials that are kept for this server cannot be read: sign out and in again");
+  throw new AuthError(
+    "store_failed",
+    "The credentials that are kept for this server cannot be read: sign out and in again",
+  );
 }
 
 export function storedGrant(grant: Grant): Readonly<Record<string, unknown>> {

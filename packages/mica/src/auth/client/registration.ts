@@ -25,7 +25,9 @@ export type PreregisteredClient =
   | ((KeyAuthentication | PublicClient) & { readonly issuer?: string | undefined });
 
 /** A client that is described by a document at an https URL, which is its id everywhere. */
-export type MetadataDocumentClient = string | ({ readonly url: string } & Omit<KeyAuthentication, "clientId">);
+export type MetadataDocumentClient =
+  | string
+  | ({ readonly url: string } & Omit<KeyAuthentication, "clientId">);
 
 /** Members of RFC 7591 to register with, besides those that follow from the rest. */
 export interface RegistrationMetadata {
@@ -102,7 +104,7 @@ function registeredClient(record: Readonly<Record<string, unknown>>, metadata: S
   });
 }
 
-function documentClient(document: MetadataDocumentClient): ClientAuthentication {
+export function documentClient(document: MetadataDocumentClient): ClientAuthentication {
   if (typeof document === "string") return { clientId: document };
   const { url, ...key } = document;
   return { clientId: url, ...key };
@@ -242,7 +244,8 @@ export function checkDocument(document: MetadataDocumentClient | undefined): voi
   const parsed = URL.canParse(url) ? new URL(url) : undefined;
   // "MUST use the https scheme and contain a path component" (client-registration, Implementation Requirements).
   if (parsed?.protocol === "https:" && parsed.pathname !== "/" && parsed.hash === "") {
-    if (typeof document !== "string") checkClientAuthentication({ ...document, clientId: url }, "clientMetadata");
+    if (typeof document !== "string")
+      checkClientAuthentication({ ...document, clientId: url }, "clientMetadata");
     return;
   }
   throw new TypeError(`clientMetadata: expected an https URL with a path, got ${JSON.stringify(url)}`);

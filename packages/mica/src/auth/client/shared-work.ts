@@ -4,7 +4,11 @@
  * @param need What one who waits needs.
  * @param isMet Whether the outcome of another one's work will do.
  */
-export type Shared<N, T> = (need: N, signal: AbortSignal | undefined, isMet: (outcome: T) => boolean) => Promise<T>;
+export type Shared<N, T> = (
+  need: N,
+  signal: AbortSignal | undefined,
+  isMet: (outcome: T) => boolean,
+) => Promise<T>;
 
 interface Running<T> {
   readonly outcome: Promise<T>;
@@ -45,7 +49,8 @@ export function createShared<N extends { readonly isChallenged: boolean }, T>(
       return await (signal === undefined ? begun.outcome : unless(begun.outcome, signal));
     } finally {
       begun.waiting -= 1;
-      if (begun.waiting === 0) begun.controller.abort(signal?.reason ?? new Error("Nobody waits for it any more"));
+      if (begun.waiting === 0)
+        begun.controller.abort(signal?.reason ?? new Error("Nobody waits for it any more"));
     }
   }
 

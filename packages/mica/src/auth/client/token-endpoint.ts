@@ -68,7 +68,13 @@ export async function requestTokens(request: TokenRequest): Promise<Tokens> {
   // "the client MUST retry with the nonce" (RFC 9449, section 8), once.
   if (dpop !== undefined && nonces.get(url) !== had && (await isNonceWanted(answer))) answer = await ask();
   const { clientId } = client;
-  return judgeTokens(answer, { metadata, clientId, isBound: dpop !== undefined, otherTypes, hide: watch.hide });
+  return judgeTokens(answer, {
+    metadata,
+    clientId,
+    isBound: dpop !== undefined,
+    otherTypes,
+    hide: watch.hide,
+  });
 }
 
 async function isNonceWanted(answer: Response): Promise<boolean> {
@@ -117,7 +123,9 @@ export async function judgeTokens(answer: Response, expected: TokenExpectations)
     );
   } catch (error) {
     const got = json === undefined ? "something that is not a JSON object" : messageOf(error);
-    throw new AuthError("token_refused", hide(`${what} answered with no token: ${got}`), { cause: undefined });
+    throw new AuthError("token_refused", hide(`${what} answered with no token: ${got}`), {
+      cause: undefined,
+    });
   }
   const isDpop = read.token_type === "dpop";
   if (isBound !== isDpop && !otherTypes.some((type) => type.toLowerCase() === read.token_type)) {

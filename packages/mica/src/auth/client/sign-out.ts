@@ -1,0 +1,78 @@
+/** Signing out: what was issued is revoked, where that can be done (RFC 7009), and forgotten in any case. */
+import * as oauth from "oauth4webapi";
+import { AuthError, messageOf } from "./auth-error.js";
+import type { Credentials } from "./credentials.js";
+import type { Grant } from "./grant.js";
+import { clientOf } from "./refresh.js";
+import type { ClientOptions } from "./registration.js";
+import { endpoint } from "./server-metadata.js";
+
+export interface SignedOut {
+  readonly issuer: string;
+  /** Whether the issuer was told. */
+  readonly isRevoked: boolean;
+  /** Why not. */
+  readonly problem: string | undefined;
+}
+
+/** @throws AuthError where it cannot be forgotten. */
+export async function signOut(
+  credentials: Credentials,
+  server: URL,
+  options: ClientOptions,
+  signal: AbortSignal | undefined,
+): Promise<SignedOut | undefined> {
+  let signedOut: SignedOut | undefined;
+  await credentials.change(server, signal, async (grant, context) => {
+    if (grant === undefined) return undefined;
+    try {
+      await revoke(grant, context, options);
+      signedOut = { issuer: grant.issuer, isRevoked: true, problem: undefined };
+    } catch (error) {
+      signal?.throwIfAborted();
+      signedOut = { issuer: grant.issuer, isRevoked: false, problem: messageOf(error) };
+    }
+    return undefined;
+  });
+  return signedOut;
+}
+
+async function revoke(
+  grant: Grant,
+  { http, metadata: cache }: Parameters<Parameters<Credentials["change"]>[2]>[1],
+  options: ClientOptions,
+): Promise<void> {
+  const { tokens, issuer } = grant;
+  if (tokens === undefined) throw new AuthError("token_refused", "There was no token left");
+  const metadata = await cache.of(http, issuer);
+  endpoint(metadata, "revocation_endpoint", http.server);
+  const client = clientOf(grant, metadata, options);
+  if (client === undefined) {
+    throw new AuthError("no_client", `The client ${grant.client.clientId} is not among the options any more`);
+  }
+  // With the refresh token, what was issued for it ends as well (RFC 7009, section 2.1).
+  const all: readonly (readonly [string, string | undefined])[] = [
+    ["refresh_token", tokens.refreshToken],
+    ["access_token", tokens.accessToken],
+  ];
+  for (const [hint, token] of all) {
+    if (token === undefined) continue;
+    const answer = await oauth.revocationRequest(
+      metadata as oauth.AuthorizationServer,
+      { client_id: client.clientId },
+      client.prove,
+      token,
+      {
+        additionalParameters: { token_type_hint: hint },
+        [oauth.customFetch]: http.at("revocation", `the ${hint.replace("_", " ")}`) as typeof fetch,
+        [oauth.allowInsecureRequests]: true,
+      },
+    );
+    if (answer.status !== 200) {
+      throw new AuthError(
+        "token_refused",
+        `${issuer} answered HTTP ${answer.status} to a revocation, expected 200`,
+      );
+    }
+  }
+}

@@ -1,0 +1,92 @@
+/** The options of the command: one row each, and which verbs take them. */
+export interface OptionRow {
+  readonly name: string;
+  readonly short?: string;
+  /** Names the value; without it the option is a switch. */
+  readonly value?: string;
+  readonly repeatable?: true;
+  /** Given only to verbs that name it. */
+  readonly special?: true;
+  readonly help: string;
+}
+
+export const OPTION_ROWS = [
+  {
+    name: "args",
+    value: "JSON",
+    special: true,
+    help: "all arguments as a JSON object, @FILE, or - for stdin; sent unchecked",
+  },
+  {
+    name: "out",
+    value: "DIR",
+    special: true,
+    help: "save what is returned into DIR; nothing is overwritten",
+  },
+  {
+    name: "to",
+    value: "FILE",
+    special: true,
+    help: "the file to write; default: dist/ENTRY.mjs in its package",
+  },
+  {
+    name: "external",
+    value: "PACKAGE",
+    special: true,
+    repeatable: true,
+    help: "leave a package outside, besides native addons",
+  },
+  { name: "no-measure", special: true, help: "do not start the server to measure it" },
+  {
+    name: "answer",
+    value: "KEY.FIELD=VALUE",
+    repeatable: true,
+    special: true,
+    help: "answer what the server asks; or KEY=accept, KEY=decline, KEY=cancel",
+  },
+  { name: "answers", value: "FILE", special: true, help: "answers as JSON, by key" },
+  { name: "decline", special: true, help: "decline what --answer and --answers leave open" },
+  { name: "no-ask", special: true, help: "tell the server that nobody can be asked" },
+  { name: "no-open", special: true, help: "show pages that the server wants opened, and open none" },
+  { name: "root", value: "DIR", repeatable: true, special: true, help: "a directory to tell the server of" },
+  { name: "json", help: "print JSON for scripts, failures included" },
+  { name: "verbose", help: "show all details, the server's stderr and its notifications" },
+  { name: "timeout", value: "SECONDS", help: "longest wait for an answer or for progress (default 60)" },
+  { name: "progress", help: "report progress on stderr even where it is no terminal" },
+  { name: "no-progress", help: "do not ask for progress" },
+  { name: "log", value: "LEVEL", help: "ask for the server's log messages, from debug to emergency" },
+  { name: "header", value: "'NAME: VALUE'", repeatable: true, help: "a header for a URL" },
+  {
+    name: "env",
+    value: "NAME[=VALUE]",
+    repeatable: true,
+    help: "a variable for a command; without a value, yours",
+  },
+  { name: "cwd", value: "DIR", help: "the directory to start a command in" },
+  { name: "no-color", help: "no colours; so does the variable NO_COLOR" },
+  { name: "help", short: "h", help: "show help, for one verb after its name" },
+  { name: "version", short: "V", help: "show the version" },
+] as const satisfies readonly OptionRow[];
+
+export type SpecialOption =
+  | "args"
+  | "out"
+  | "to"
+  | "external"
+  | "no-measure"
+  | "answer"
+  | "answers"
+  | "decline"
+  | "no-ask"
+  | "no-open"
+  | "root";
+
+/** The options of verbs in which a server may ask for input (patterns/mrtr, Supported Requests). */
+export const ANSWERING = [
+  "answer",
+  "answers",
+  "decline",
+  "no-ask",
+  "no-open",
+  "root",
+] as const satisfies readonly SpecialOption[];

@@ -31,8 +31,8 @@ export {
   type TransportTarget,
   type UrlTarget,
 } from "../connect.js";
-export type { AuthChallenge, AuthorizedRequest, HttpAuth } from "../http/client-auth.js";
 export type { HttpClientLimits, HttpHeaders, HttpTransportOptions } from "../http/client.js";
+export type { AuthChallenge, AuthorizedRequest, HttpAuth } from "../http/client-auth.js";
 export { HttpStatusError } from "../http/status-error.js";
 export { ErrorCode, McpError, type McpErrorCode, ProtocolError } from "../protocol/errors.js";
 export type * from "../protocol/features.js";

@@ -32,7 +32,8 @@ const LINGER_MS = 1_000;
  *   `connect_failed` where the server did not let the request in.
  */
 export function readAnswer(incoming: IncomingMessage, context: AnswerContext): Promise<JSONRPCResponse> {
-  const type = (incoming.headers["content-type"] ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  const given = incoming.headers["content-type"] ?? "";
+  const type = given === "application/json" ? given : given.split(";", 1)[0]?.trim().toLowerCase();
   const encoding = incoming.headers["content-encoding"];
   if (encoding !== undefined && encoding !== "identity") {
     incoming.destroy();
@@ -100,7 +101,10 @@ function readBody(incoming: IncomingMessage, context: AnswerContext): Promise<st
       const limit = `maxResponseBytes, ${context.maxResponseBytes}`;
       reject(new McpError("limit_exceeded", `The answer of ${where(context)} is longer than ${limit} bytes`));
     });
-    incoming.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
+    incoming.on("end", () => {
+      const [first = Buffer.alloc(0)] = chunks;
+      resolve((chunks.length > 1 ? Buffer.concat(chunks) : first).toString("utf8"));
+    });
     incoming.on("error", (cause) => reject(brokenOff(context, cause)));
     incoming.on("close", () => {
       if (!incoming.readableEnded) reject(brokenOff(context));

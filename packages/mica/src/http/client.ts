@@ -1,10 +1,11 @@
 /** The client side of Streamable HTTP: one exchange is one POST (transports/streamable-http). */
 import type { Agent, IncomingHttpHeaders } from "node:http";
+import { cancellationOf, throwIfCancelled } from "../cancellation.js";
 import { McpError } from "../protocol/errors.js";
 import { DEFAULT_MAX_DEPTH, encodeMessage } from "../protocol/jsonrpc.js";
 import { METHODS } from "../protocol/methods.js";
 import type { JSONRPCRequest, JSONRPCResponse } from "../protocol/types.js";
-import type { ClientTransport } from "../transport.js";
+import type { ClientExchangeOptions, ClientTransport } from "../transport.js";
 import {
   type AuthorizedRequest,
   answeringChallenges,
@@ -80,22 +81,23 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
 
   return {
     mirrorsArguments: true,
-    async exchange(request, { signal, onNotification, mirrored, hold } = {}) {
+    async exchange(request, exchangeOptions = {}) {
       if (closed) throw closedError();
+      const { onNotification, mirrored } = exchangeOptions;
+      const cancellation = cancellationOf(exchangeOptions);
       const body = encodeMessage(request);
-      const authorized: AuthorizedRequest = { server: target, url: target, method: "POST", signal, hold };
+      const authorized = auth && authorizedRequest(target, exchangeOptions);
 
       async function send(fresh: boolean): Promise<JSONRPCResponse> {
         const given =
           typeof options.headers === "function" ? checkHeaders(await options.headers()) : options.headers;
         // Asked anew whenever the request is sent: a proof is good for one time.
-        const credentials = auth && (await credentialsFor(auth, authorized));
-        binding ??= bind(target.protocol, options.agent, limits.idleSocketMs);
+        const credentials = auth && authorized && (await credentialsFor(auth, authorized));
+        binding ??= bind(target, options.agent, limits.idleSocketMs);
         const bound = await binding;
         if (closed) throw closedError();
-        signal?.throwIfAborted();
+        throwIfCancelled(cancellation);
         const message = {
-          target,
           headers: {
             ...given,
             ...credentials,
@@ -104,8 +106,11 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
             ...requestHeaders(request, mirrored),
           },
           body,
-          signal,
-          onHead: auth?.onAnswer && ((headers: IncomingHttpHeaders) => auth.onAnswer?.(authorized, headers)),
+          cancellation,
+          onHead:
+            authorized &&
+            auth?.onAnswer &&
+            ((headers: IncomingHttpHeaders) => auth.onAnswer?.(authorized, headers)),
           context: { request, endpoint, onNotification, ...limits },
         };
         return post(bound, message, running, fresh);
@@ -116,12 +121,12 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
           return await send(false);
         } catch (error) {
           if (!(error instanceof StaleConnectionError)) throw error;
-          if (!isRepeatable(request) || closed || signal?.aborted) throw error.seen;
+          if (!isRepeatable(request) || closed || cancellation?.isCancelled) throw error.seen;
           return send(true);
         }
       }
 
-      return auth === undefined
+      return auth === undefined || authorized === undefined
         ? sendOverLivingConnection()
         : answeringChallenges(auth, authorized, sendOverLivingConnection);
     },
@@ -131,6 +136,10 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
       if (options.agent === undefined) (await binding)?.agent.destroy();
     },
   };
+}
+
+function authorizedRequest(server: URL, { signal, hold }: ClientExchangeOptions): AuthorizedRequest {
+  return { server, url: server, method: "POST", signal, hold };
 }
 
 /** Whether a request may be sent twice: it changes nothing, and answers no question. */

@@ -1,35 +1,42 @@
 /** Sends one POST with node:http, and tells the ways apart in which that can fail. */
-import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from "node:http";
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import { McpError } from "../protocol/errors.js";
 import type { JSONRPCResponse } from "../protocol/types.js";
+import type { Cancellation } from "../transport.js";
 import { type AnswerContext, readAnswer } from "./client-answer.js";
 
-/** How requests leave: the scheme's `request`, and the agent that holds the connections. */
+/** How requests leave: the scheme's `request`, where to, and the agent that holds the connections. */
 export interface Binding {
   readonly send: typeof import("node:http").request;
+  /** The target taken apart, once for all requests. */
+  readonly to: RequestOptions;
   readonly agent: Agent;
 }
 
 /** Loaded at first use; `getBuiltinModule` spares most of the time that an import takes. */
-export async function bind(
-  protocol: string,
-  agent: Agent | undefined,
-  idleSocketMs: number,
-): Promise<Binding> {
+export async function bind(target: URL, agent: Agent | undefined, idleSocketMs: number): Promise<Binding> {
   const options = { keepAlive: true, timeout: idleSocketMs };
-  if (protocol === "http:") {
+  const { urlToHttpOptions } = process.getBuiltinModule?.("node:url") ?? (await import("node:url"));
+  const { protocol, hostname, port, path, auth } = urlToHttpOptions(target);
+  const to = {
+    protocol,
+    hostname,
+    path,
+    ...(port !== undefined && { port }),
+    ...(auth !== undefined && { auth }),
+  };
+  if (target.protocol === "http:") {
     const http = process.getBuiltinModule?.("node:http") ?? (await import("node:http"));
-    return { send: http.request, agent: agent ?? new http.Agent(options) };
+    return { send: http.request, to, agent: agent ?? new http.Agent(options) };
   }
   const https = process.getBuiltinModule?.("node:https") ?? (await import("node:https"));
-  return { send: https.request, agent: agent ?? new https.Agent(options) };
+  return { send: https.request, to, agent: agent ?? new https.Agent(options) };
 }
 
 export interface Post {
-  readonly target: URL;
   readonly headers: Record<string, string | number>;
   readonly body: string;
-  readonly signal: AbortSignal | undefined;
+  readonly cancellation: Cancellation | undefined;
   /** Told of the headers of the answer, whatever its status. */
   readonly onHead?: ((headers: IncomingHttpHeaders) => void) | undefined;
   readonly context: AnswerContext;
@@ -53,19 +60,19 @@ const PROBE_MS = 15_000;
  * @param running Holds the end of every request that is under way.
  * @param fresh Whether the request must not use a connection that was used before.
  * @throws McpError `connect_failed` or `connection_lost`; StaleConnectionError; what {@link readAnswer} throws;
- *   the signal's reason.
+ *   the reason of the cancellation.
  */
 export function post(
-  { send, agent }: Binding,
-  { target, headers, body, signal, onHead, context }: Post,
+  { send, to, agent }: Binding,
+  { headers, body, cancellation, onHead, context }: Post,
   running: Set<(reason: unknown) => void>,
   fresh: boolean,
 ): Promise<JSONRPCResponse> {
   return new Promise((resolve, reject) => {
-    const outgoing = send(target, { method: "POST", headers, agent: fresh ? false : agent });
+    const outgoing = send({ ...to, method: "POST", headers, agent: fresh ? false : agent });
     const release = () => {
       running.delete(end);
-      signal?.removeEventListener("abort", onAbort);
+      forget?.();
     };
     const fail = (error: unknown) => {
       release();
@@ -76,9 +83,8 @@ export function post(
       // Closing the connection is what cancels (Cancellation).
       outgoing.destroy();
     };
-    const onAbort = () => end(signal?.reason);
     running.add(end);
-    signal?.addEventListener("abort", onAbort, { once: true });
+    const forget = cancellation?.onCancel(() => end(cancellation.reason));
 
     const isConnected = watchConnection(outgoing);
     outgoing.on("response", (incoming: IncomingMessage) => {

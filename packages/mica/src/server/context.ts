@@ -21,7 +21,8 @@ export interface HandlerContext {
   /** The request's `_meta`: trace context (`traceparent`, ...) and keys of extensions. */
   readonly meta: MetaObject;
   /**
-   * Reports progress, if the caller asked for it (patterns/progress). Values that do not grow are not sent.
+   * Reports progress, if the caller asked for it (patterns/progress). Values that do not grow, or are
+   * not finite, are not sent: a report must not fail the work.
    *
    * @example ctx.progress(done, files.length, `Copied ${name}`);
    */
@@ -61,11 +62,11 @@ export class RequestContext implements HandlerContext {
 
   progress(progress: number, total?: number, message?: string): void {
     const { progressToken } = this.#meta;
-    // "The progress value MUST increase with each notification."
-    if (progressToken === undefined || !(progress > this.#lastProgress)) return;
+    // "The progress value MUST increase with each notification." Infinity and NaN have no JSON.
+    if (progressToken === undefined || !(progress > this.#lastProgress) || progress === Infinity) return;
     this.#lastProgress = progress;
     const params: Record<string, unknown> = { progressToken, progress };
-    if (total !== undefined) params["total"] = total;
+    if (Number.isFinite(total)) params["total"] = total;
     if (message !== undefined) params["message"] = message;
     this.#exchange.notify(notification("notifications/progress", params));
   }

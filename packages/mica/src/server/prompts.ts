@@ -18,6 +18,7 @@ import type { Schema } from "../schema/standard.js";
 import { createValidator, describeProblems, type Validate } from "../schema/validate.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { type Completer, checkCompleters } from "./completion.js";
+import { checkKeys } from "./definition.js";
 import type { InputContext } from "./input-required.js";
 import type { ToolArguments } from "./tools.js";
 
@@ -74,6 +75,8 @@ export interface Prompts {
   get(prompt: RegisteredPrompt, params: Record<string, unknown>, ctx: InputContext): Promise<GetPromptResult>;
 }
 
+const KEYS = ["title", "description", "input", "complete", "icons", "scopes", "_meta"];
+
 export function createPrompts(pageSize: number, hints: CacheHints, onChange: () => void): Prompts {
   const catalogue = createCatalogue<RegisteredPrompt>(
     "prompt",
@@ -120,6 +123,7 @@ function register<Input extends Schema | undefined>(
   if (typeof name !== "string" || name === "") throw new TypeError("prompt: name must be a non-empty string");
   if (typeof handler !== "function")
     throw new TypeError(`${what}: handler must be a function, got ${typeof handler}`);
+  checkKeys(definition, KEYS, what);
   const { input, complete = {}, title, description, icons, _meta } = definition;
   const args = input === undefined ? [] : argumentsOf(advertise(input, "input", `${what} input`), what);
   const names = args.map((argument) => argument.name);

@@ -11,6 +11,7 @@ import { checkScopes } from "../protocol/scopes.js";
 import type { Annotations, CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { type Completer, checkCompleters } from "./completion.js";
+import { checkKeys } from "./definition.js";
 import type { InputContext } from "./input-required.js";
 import { checkCacheHints } from "./limits.js";
 import { renderContents } from "./resource-contents.js";
@@ -166,11 +167,26 @@ export function notFound(uri: string): ProtocolError {
   return new ProtocolError(ErrorCode.InvalidParams, `Resource not found: ${uri}`, { uri });
 }
 
+const KEYS = [
+  "name",
+  "title",
+  "description",
+  "mimeType",
+  "icons",
+  "annotations",
+  "size",
+  "cache",
+  "complete",
+  "scopes",
+  "_meta",
+];
+
 function checkDefinition<T extends ResourceDefinition | ResourceTemplateDefinition>(
   definition: T,
   read: unknown,
   what: string,
 ): T {
+  checkKeys(definition, KEYS, what);
   if (typeof definition.name !== "string" || definition.name === "") {
     throw new TypeError(`${what}: definition.name must be a non-empty string`);
   }

@@ -17,6 +17,7 @@ import type { InferInput, InferOutput, Schema } from "../schema/standard.js";
 import { createValidator, type Validate } from "../schema/validate.js";
 import type { MirroredHeader } from "../transport.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
+import { checkKeys } from "./definition.js";
 import { concealed, type OnError } from "./failure.js";
 import type { AskingContext, InputContext } from "./input-required.js";
 import { failed, invalidArguments, render } from "./tool-results.js";
@@ -72,6 +73,7 @@ export interface Tools {
   mirroredHeaders(params: Record<string, unknown> | undefined): readonly MirroredHeader[];
 }
 
+const KEYS = ["title", "description", "input", "output", "annotations", "icons", "scopes", "_meta"];
 const NO_HEADERS: readonly MirroredHeader[] = [];
 const NO_ARGUMENTS: JsonSchema = { type: "object", additionalProperties: false };
 
@@ -140,6 +142,7 @@ function register<Input extends Schema | undefined, Output extends Schema | unde
   }
   if (typeof handler !== "function")
     throw new TypeError(`${what}: handler must be a function, got ${typeof handler}`);
+  checkKeys(definition, KEYS, what);
   const { input, output, title, description, annotations, icons, _meta } = definition;
   const inputSchema =
     input === undefined ? NO_ARGUMENTS : objectSchema(advertise(input, "input", `${what} input`), what);

@@ -6,9 +6,9 @@ import {
   type KeyAuthentication,
   type SecretAuthentication,
 } from "../shared/client-authentication.js";
+import { requireIssuer } from "./client-options.js";
 import { knownClient } from "./known-client.js";
 import { type MachineOptions, machineAuth } from "./machine.js";
-import { requireIssuer } from "./registration.js";
 import { requestTokens } from "./token-endpoint.js";
 
 /**

@@ -12,10 +12,10 @@ import {
 } from "../shared/client-authentication.js";
 import { readSecureUrl } from "../shared/secure-url.js";
 import { AuthError, messageOf } from "./auth-error.js";
+import { requireIssuer } from "./client-options.js";
 import { askWithAssertion } from "./jwt-bearer.js";
 import { clientProof, knownClient } from "./known-client.js";
 import { type MachineOptions, machineAuth, type TokenAsk } from "./machine.js";
-import { requireIssuer } from "./registration.js";
 import type { ServerMetadata } from "./server-metadata.js";
 import { requestTokens } from "./token-endpoint.js";
 

@@ -42,8 +42,7 @@ export async function withLockFile<T>(
       });
       return true;
     } catch (error) {
-      // Windows says so of a file that is being deleted.
-      if (["EEXIST", "EPERM", "EBUSY"].includes(codeOf(error))) return false;
+      if (isTaken(codeOf(error))) return false;
       throw error;
     }
   }
@@ -60,7 +59,7 @@ export async function withLockFile<T>(
         return { id: String(mtimeMs), pid: undefined, host: undefined, silentMs };
       }
     } catch (error) {
-      if (codeOf(error) === "ENOENT" || codeOf(error) === "EPERM") return undefined;
+      if (codeOf(error) === "ENOENT" || isTaken(codeOf(error))) return undefined;
       throw error;
     }
   }
@@ -106,6 +105,11 @@ export async function withLockFile<T>(
 }
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
+
+/** Whether a file is there. Windows says otherwise of one that is being deleted. */
+function isTaken(code: string): boolean {
+  return code === "EEXIST" || (process.platform === "win32" && (code === "EPERM" || code === "EBUSY"));
+}
 
 function codeOf(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "";

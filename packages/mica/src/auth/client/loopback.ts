@@ -92,8 +92,9 @@ export function loopback(options: LoopbackOptions): Redirect {
           });
           back.catch(() => {});
           signal.throwIfAborted();
-          await open(url);
-          return back;
+          // A program that opens pages may well run until the page is closed.
+          const opened = Promise.resolve(open(url));
+          return Promise.race([back, opened.then(() => back)]);
         },
         async close(wentWell) {
           waiting = undefined;

@@ -2,11 +2,12 @@
 import * as oauth from "oauth4webapi";
 import type { ClientAuthentication } from "../shared/client-authentication.js";
 import { AuthError } from "./auth-error.js";
-import type { RenewalContext } from "./credentials.js";
+import { type ClientOptions, documentClient, preregisteredFor } from "./client-options.js";
 import { loadDpopKey } from "./dpop.js";
 import { type Grant, grantTokens } from "./grant.js";
+import type { RenewalContext } from "./grant-source.js";
 import { type KnownClient, knownClient } from "./known-client.js";
-import { type ClientOptions, documentClient, forgetClient, preregisteredFor } from "./registration.js";
+import { forgetClient } from "./registration.js";
 import type { ServerMetadata } from "./server-metadata.js";
 import { requestTokens } from "./token-endpoint.js";
 

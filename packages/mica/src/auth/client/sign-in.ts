@@ -4,20 +4,15 @@ import { AuthError, messageOf } from "./auth-error.js";
 import type { AuthHttp } from "./auth-http.js";
 import { authorizationRequest } from "./authorization-request.js";
 import { judgeAuthorizationResponse } from "./authorization-response.js";
-import type { RenewalContext } from "./credentials.js";
+import type { ClientOptions } from "./client-options.js";
 import type { Discovered } from "./discovery.js";
 import type { DpopKey } from "./dpop.js";
 import { type Grant, type GrantClient, grantClient, grantTokens } from "./grant.js";
+import type { RenewalContext } from "./grant-source.js";
 import { identityOf } from "./identity.js";
 import type { KnownClient } from "./known-client.js";
 import { checkRedirectUri, type Redirect, type RedirectListener } from "./redirect.js";
-import {
-  type ClientOptions,
-  clientKey,
-  existingClient,
-  forgetClient,
-  registerClient,
-} from "./registration.js";
+import { clientKey, existingClient, forgetClient, registerClient } from "./registration.js";
 import { requirePkce, type ServerMetadata } from "./server-metadata.js";
 import { queryOf } from "./step.js";
 import { requestTokens } from "./token-endpoint.js";

@@ -1,10 +1,11 @@
 /** Signing out: what was issued is revoked, where that can be done (RFC 7009), and forgotten in any case. */
 import * as oauth from "oauth4webapi";
 import { AuthError, messageOf } from "./auth-error.js";
-import type { Credentials } from "./credentials.js";
+import type { ClientOptions } from "./client-options.js";
 import type { Grant } from "./grant.js";
+import type { SourceContext } from "./grant-source.js";
 import { clientOf } from "./refresh.js";
-import type { ClientOptions } from "./registration.js";
+import type { ServerCredentials } from "./server-credentials.js";
 import { endpoint } from "./server-metadata.js";
 
 export interface SignedOut {
@@ -17,19 +18,18 @@ export interface SignedOut {
 
 /** @throws AuthError where it cannot be forgotten. */
 export async function signOut(
-  credentials: Credentials,
-  server: URL,
+  credentials: ServerCredentials,
   options: ClientOptions,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<SignedOut | undefined> {
   let signedOut: SignedOut | undefined;
-  await credentials.change(server, signal, async (grant, context) => {
+  await credentials.change(signal, async (grant, context) => {
     if (grant === undefined) return undefined;
     try {
       await revoke(grant, context, options);
       signedOut = { issuer: grant.issuer, isRevoked: true, problem: undefined };
     } catch (error) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       signedOut = { issuer: grant.issuer, isRevoked: false, problem: messageOf(error) };
     }
     return undefined;
@@ -39,7 +39,7 @@ export async function signOut(
 
 async function revoke(
   grant: Grant,
-  { http, metadata: cache }: Parameters<Parameters<Credentials["change"]>[2]>[1],
+  { http, metadata: cache }: SourceContext,
   options: ClientOptions,
 ): Promise<void> {
   const { tokens, issuer } = grant;

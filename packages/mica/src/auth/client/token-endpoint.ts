@@ -106,7 +106,9 @@ export async function judgeTokens(answer: Response, expected: TokenExpectations)
   if (answer.status !== 200) {
     const error = text(json?.["error"]);
     const said = [error, text(json?.["error_description"])].filter((part) => part !== undefined).join(": ");
-    const message = `${what} refused (HTTP ${answer.status}${said && `, ${said}`})`;
+    const isRedirect = answer.status >= 300 && answer.status < 400;
+    const verb = isRedirect ? "answered with a redirect, which is not followed" : "refused";
+    const message = `${what} ${verb} (HTTP ${answer.status}${said && `, ${said}`})`;
     throw new AuthError("token_refused", hide(message), { oauthError: error });
   }
   // Nothing is decided by an ID token here, so that none can be wrong.

@@ -3,6 +3,11 @@
 export type { Account } from "../../auth/client/account.js";
 export { AuthError, type AuthFailure } from "../../auth/client/auth-error.js";
 export { type ClientCredentialsOptions, clientCredentials } from "../../auth/client/client-credentials.js";
+export type {
+  MetadataDocumentClient,
+  PreregisteredClient,
+  RegistrationMetadata,
+} from "../../auth/client/client-options.js";
 export type { DpopMode } from "../../auth/client/dpop.js";
 export {
   type EnterpriseManagedOptions,
@@ -14,13 +19,9 @@ export { type AuthClientLimits, DEFAULT_AUTH_CLIENT_LIMITS } from "../../auth/cl
 export { type LoopbackOptions, loopback } from "../../auth/client/loopback.js";
 export type { MachineOptions } from "../../auth/client/machine.js";
 export { memoryStore } from "../../auth/client/memory-store.js";
-export { type OAuth, type OAuthOptions, oauth, type SignInOptions } from "../../auth/client/oauth.js";
+export { type OAuth, oauth, type SignInOptions } from "../../auth/client/oauth.js";
+export type { OAuthOptions } from "../../auth/client/oauth-options.js";
 export type { Redirect, RedirectListener } from "../../auth/client/redirect.js";
-export type {
-  MetadataDocumentClient,
-  PreregisteredClient,
-  RegistrationMetadata,
-} from "../../auth/client/registration.js";
 export type { SignedOut } from "../../auth/client/sign-out.js";
 export type {
   AuthRung,

@@ -49,7 +49,7 @@ export function httpClient(given: string | URL, options: HttpTransportOptions): 
     const own =
       typeof options.headers === "function" ? checkHeaders(await options.headers()) : options.headers;
     const credentials = await request.credentials?.();
-    binding ??= bind(url.protocol, options.agent, limits.idleSocketMs);
+    binding ??= bind(url, options.agent, limits.idleSocketMs);
     const { send: open, agent } = await binding;
     if (closed) throw closed;
     request.signal?.throwIfAborted();

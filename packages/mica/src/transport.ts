@@ -3,6 +3,7 @@
  * notifications, and exactly one response (patterns, Overview). A transport is a binding: framing,
  * delivery, cancellation. It never knows what a tool is.
  */
+import type { ChangeBus } from "./bus/bus.js";
 import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId } from "./protocol/types.js";
 
 /** Who is calling, as far as the transport established it. Never the credential itself. */
@@ -86,6 +87,8 @@ export interface RequestHandler {
    * where nothing needs any. Called by bindings that authenticate; `handle` looks for itself where `auth` is there.
    */
   requiredScopes?(request: Pick<JSONRPCRequest, "method" | "params">): readonly string[];
+  /** Changes that this process alone knows of: a binding that serves from several carries them to the others. */
+  readonly localChanges?: ChangeBus | undefined;
   /** Who may call over HTTP; absent where that is left to the options of the binding. */
   readonly protection?: Protection | undefined;
   /** The revisions that `handle` serves, newest first. */

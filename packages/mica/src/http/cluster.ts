@@ -28,7 +28,7 @@ let taken = false;
 
 /** Whether this process is a worker that was started here. */
 export function isWorker(): boolean {
-  return process.env[MARK] !== undefined && cluster().isWorker;
+  return process.env[MARK] !== undefined && nodeCluster().isWorker;
 }
 
 /**
@@ -42,9 +42,11 @@ export async function startWorkers(
   count: number,
   drainMs: number,
 ): Promise<Workers> {
-  const { fork, isPrimary, setupPrimary, on, off } = clusterMethods();
-  if (!isPrimary) throw new TypeError("workers: this process is a worker of another cluster, and cannot have its own");
-  if (process.argv[1] === undefined) throw new TypeError("workers: there is no program to start in other processes");
+  const cluster = nodeCluster();
+  if (!cluster.isPrimary)
+    throw new TypeError("workers: this process is a worker of another cluster, and cannot have its own");
+  if (process.argv[1] === undefined)
+    throw new TypeError("workers: there is no program to start in other processes");
   if (taken) throw new TypeError("workers: one server of a program can have workers");
   taken = true;
 
@@ -63,7 +65,7 @@ export async function startWorkers(
   const relay = handler.localChanges && relayChanges(handler.localChanges, sendToAll);
 
   function start(): Worker {
-    const worker = fork(env);
+    const worker = cluster.fork(env);
     workers.add(worker);
     worker.on("message", (message: unknown) => {
       if (!isChangeMessage(message)) return;
@@ -98,10 +100,11 @@ export async function startWorkers(
     return closing;
   }
 
-  setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
+  cluster.setupPrimary({ exec: process.argv[1], args: process.argv.slice(2) });
   try {
-    const ports = await Promise.all(Array.from({ length: count }, () => listening(start(), on, off)));
+    const ports = await Promise.all(Array.from({ length: count }, () => listening(start())));
     starting = false;
+    // All of them share one port, also where any would do.
     return { port: ports[0]!, close };
   } catch (error) {
     await close();
@@ -125,23 +128,12 @@ export function serveAsWorker(handler: RequestHandler, close: () => Promise<void
 }
 
 /** Resolves to the port on which a worker listens first. */
-function listening(worker: Worker, on: Cluster["on"], off: Cluster["off"]): Promise<number> {
+function listening(worker: Worker): Promise<number> {
   return new Promise((resolve, reject) => {
-    const onListening = (other: Worker, { port }: { port: number }) => {
-      if (other !== worker) return;
-      stop();
-      resolve(port);
-    };
-    const onExit = (code: number, signal: string) => {
-      stop();
+    worker.once("listening", ({ port }) => resolve(port));
+    worker.once("exit", (code, signal) => {
       reject(new Error(`A worker ended ${signal ? `by ${signal}` : `with code ${code}`} before it listened`));
-    };
-    const stop = () => {
-      off("listening", onListening);
-      worker.off("exit", onExit);
-    };
-    on("listening", onListening);
-    worker.on("exit", onExit);
+    });
   });
 }
 
@@ -162,8 +154,6 @@ function randomKey(): string {
   return process.getBuiltinModule("node:crypto").randomBytes(32).toString("base64url");
 }
 
-type Cluster = typeof import("node:cluster").default;
-
-function cluster(): Cluster {
-  return process.getBuiltinModule("node:cluster") as unknown as Cluster;
+function nodeCluster(): typeof import("node:cluster").default {
+  return process.getBuiltinModule("node:cluster") as unknown as typeof import("node:cluster").default;
 }

@@ -14,6 +14,11 @@ export interface ServeHttpOptions extends EndpointOptions {
   readonly host?: string | undefined;
   /** Where the endpoint is. Default `/mcp`. */
   readonly path?: string | undefined;
+  /**
+   * Processes to serve from (node:cluster), one for each core that requests can keep busy. The program is started
+   * again in each of them and serves there; in the process that starts them nothing is served. Default: this process.
+   */
+  readonly workers?: number | undefined;
 }
 
 /** A server that listens. */
@@ -21,7 +26,7 @@ export interface HttpServer extends AsyncDisposable {
   /** The endpoint as this machine reaches it. */
   readonly url: string;
   readonly port: number;
-  /** The node:http server, to add listeners to; it has no other routes. */
+  /** The node:http server, to add listeners to; it has no other routes. Where workers serve, each has its own. */
   readonly server: Server;
   /**
    * Stops accepting, ends subscriptions gracefully, lets requests in flight finish for up to `drainMs`, and then
@@ -43,6 +48,7 @@ export async function serveHttp(handler: RequestHandler, options: ServeHttpOptio
   }
   if (!/^\/[^?#\s]*$/.test(path))
     throw new TypeError(`path must look like "/mcp", got ${JSON.stringify(path)}`);
+  const workers = readWorkers(options);
   const endpoint = createEndpoint(handler, { ...options, allowedHosts: hostsFor(host, options) }, path);
   const { limits } = endpoint;
 
@@ -57,21 +63,48 @@ export async function serveHttp(handler: RequestHandler, options: ServeHttpOptio
     },
     nodeListener(handler, endpoint),
   );
-  await listen(server, port, host);
+  const urlAt = (bound: number) => `http://${urlHost(host)}:${bound}${path}`;
+  const serve = async () => {
+    await listen(server, port, host);
+    const bound = (server.address() as AddressInfo).port;
+    return listening(server, urlAt(bound), bound, () => shutDown(server, handler, endpoint));
+  };
+  if (workers === 1) return serve();
 
+  const { isWorker, serveAsWorker, startWorkers } = await import("./cluster.js");
+  if (isWorker()) {
+    const served = await serve();
+    serveAsWorker(handler, served.close);
+    return served;
+  }
+  // What keeps this process from listening keeps all of them, and is said once.
+  await listen(server, port, host);
+  await new Promise((resolve) => server.close(resolve));
+  endpoint.close();
+  const started = await startWorkers(handler, workers, limits.drainMs);
+  return listening(server, urlAt(started.port), started.port, started.close);
+}
+
+function listening(server: Server, url: string, port: number, end: () => Promise<void>): HttpServer {
   let closing: Promise<void> | undefined;
   const close = (): Promise<void> => {
-    closing ??= shutDown(server, handler, endpoint);
+    closing ??= end();
     return closing;
   };
-  const bound = (server.address() as AddressInfo).port;
-  return {
-    url: `http://${urlHost(host)}:${bound}${path}`,
-    port: bound,
-    server,
-    close,
-    [Symbol.asyncDispose]: close,
-  };
+  return { url, port, server, close, [Symbol.asyncDispose]: close };
+}
+
+/** A million processes are a slip. */
+const MAX_WORKERS = 1_024;
+
+function readWorkers({ workers = 1, legacy }: ServeHttpOptions): number {
+  if (!Number.isInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
+    throw new TypeError(`workers must be an integer from 1 to ${MAX_WORKERS}, got ${String(workers)}`);
+  }
+  if (workers > 1 && typeof legacy === "object" && legacy.sessions) {
+    throw new TypeError("legacy.sessions live in one process: serve them without workers");
+  }
+  return workers;
 }
 
 function listen(server: Server, port: number, host: string): Promise<void> {

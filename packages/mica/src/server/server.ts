@@ -206,6 +206,8 @@ export function createServer(options: ServerOptions): Server {
     resource: resources.add,
     resourceTemplate: resources.addTemplate,
     prompt: prompts.add,
+    // A bus of the author's own reaches other processes by itself.
+    localChanges: options.bus === undefined ? bus : undefined,
     resourceUpdated: (uri) => bus.publish({ kind: "resource", uri }),
     handle: createDispatcher({
       info,

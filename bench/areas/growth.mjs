@@ -1,6 +1,6 @@
 /** What becomes slower as things grow: an incident log of a hundred to a million incidents, a server of one to 10,000 tools. */
 import { rmSync } from "node:fs";
-import { createIncidentServer, openSqliteStore } from "incidents-mcp/dist/index.js";
+import { createIncidentServer, openSqliteStore } from "incidents-mcp";
 import { memoryTransport } from "mica-mcp/testing";
 import { cache } from "../measure/bundles.mjs";
 import { measure, startAll, stopAll } from "../measure/http-server.mjs";
@@ -30,7 +30,7 @@ async function incidents(sizes, repeats) {
   try {
     let filled = 0;
     for (const size of sizes) {
-      for (; filled < size; filled++) await fill(store, random, filled);
+      for (; filled < size; filled++) await fill(store.of(""), random, filled);
       for (const [name, ask] of Object.entries(asks(random, () => filled++))) {
         const row = await timed(transport, ask, repeats);
         const bySize = found.get(name) ?? new Map();

@@ -1,4 +1,4 @@
 /** The incident log, with SQLite, as its command runs it. */
-import { main } from "incidents-mcp/dist/index.js";
+import { main } from "incidents-mcp";
 
 await main(process.argv.slice(2));

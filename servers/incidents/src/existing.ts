@@ -1,16 +1,20 @@
 /** Asking the store on behalf of a caller, who gets to read what it has to say. */
 import { ToolError } from "mica-mcp";
 import { handleOf, numberOf } from "./handle.js";
-import { type Incident, type IncidentStore, StoreError } from "./store.js";
+import { type Incident, type IncidentsOfTenant, StoreError } from "./store.js";
 
-/** The incident of a handle. @throws ToolError where the handle is malformed, or there is no such incident. */
-export async function existing(store: IncidentStore, id: string): Promise<Incident> {
+/**
+ * The incident of a handle. One of another tenant is like none.
+ *
+ * @throws ToolError where the handle is malformed, or there is no such incident.
+ */
+export async function existing(log: IncidentsOfTenant, id: string): Promise<Incident> {
   const number = numberOf(id.trim());
   if (number === undefined) {
     const shown = JSON.stringify(id.length > 60 ? `${id.slice(0, 57)}...` : id);
     throw new ToolError(`${shown} is no handle: expected one like INC-3. Call search_incidents to find it.`);
   }
-  const incident = await told(store.find(number));
+  const incident = await told(log.find(number));
   if (incident !== undefined) return incident;
   throw new ToolError(`No incident ${handleOf(number)}. Call search_incidents to find it.`);
 }

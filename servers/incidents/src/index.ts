@@ -5,10 +5,12 @@ export { createIncidentServer, type IncidentServerOptions } from "./server.js";
 export { openSqliteStore, type SqliteStoreOptions } from "./sqlite-store.js";
 export {
   type Incident,
+  type IncidentChange,
   type IncidentPage,
   type IncidentQuery,
   type IncidentState,
   type IncidentStore,
+  type IncidentsOfTenant,
   type NewIncident,
   type Severity,
   StoreError,

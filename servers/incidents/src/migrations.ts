@@ -4,7 +4,7 @@ import type { IncidentState, Severity } from "./store.js";
 import { indexTerms } from "./terms.js";
 
 /**
- * `state` is derived, so that it cannot contradict `resolved_at`. `revision` grows with every write, so that other
+ * The first version. `state` is derived, so that it cannot contradict `resolved_at`. `revision` grows with every write, so that other
  * processes find what has changed. The triggers call `incident_terms`, which every connection of this program
  * defines: another program cannot write an incident and leave the index behind.
  */
@@ -41,25 +41,56 @@ const incidents: Migration = (db) =>
     END;
   `);
 
+/**
+ * Every incident belongs to a tenant; those from before, to the one without a name. What makes terms has another name
+ * from here on: a process of the first version that still has the file open can no longer write what nobody would find.
+ */
+const tenants: Migration = (db) => {
+  const terms =
+    "incident_terms_of_tenant(new.id, new.tenant, new.severity, new.state, new.title, new.description, new.cause)";
+  db.exec(`
+    ALTER TABLE incidents ADD COLUMN tenant TEXT NOT NULL DEFAULT '';
+    DROP INDEX incidents_by_state;
+    DROP INDEX incidents_by_severity;
+    DROP INDEX incidents_by_severity_and_state;
+    CREATE INDEX incidents_by_tenant ON incidents (tenant);
+    CREATE INDEX incidents_by_state ON incidents (tenant, state);
+    CREATE INDEX incidents_by_severity ON incidents (tenant, severity);
+    CREATE INDEX incidents_by_severity_and_state ON incidents (tenant, severity, state);
+
+    DROP TRIGGER incident_indexed;
+    DROP TRIGGER incident_reindexed;
+    CREATE TRIGGER incident_indexed AFTER INSERT ON incidents BEGIN
+      INSERT INTO incident_search (rowid, terms) VALUES (new.id, ${terms});
+    END;
+    CREATE TRIGGER incident_reindexed AFTER UPDATE ON incidents BEGIN
+      UPDATE incident_search SET terms = ${terms} WHERE rowid = new.id;
+    END;
+    UPDATE incidents SET tenant = '';
+  `);
+};
+
 export const INCIDENTS_FORMAT: SqliteFormat = {
   /** "INCI" */
   applicationId: 0x494e4349,
   kind: "an incident log",
   program: "incidents-mcp",
-  migrations: [incidents],
-  define: (db) => void db.function("incident_terms", { deterministic: true, varargs: true }, termsOfRow),
+  migrations: [incidents, tenants],
+  define: (db) =>
+    void db.function("incident_terms_of_tenant", { deterministic: true, varargs: true }, termsOfRow),
   // With a write-ahead log, a crash of the machine can lose the last commits at this level, never the file.
   synchronous: "NORMAL",
 };
 
 function termsOfRow(...row: unknown[]): string {
-  const [number, severity, state, title, description, cause] = row as [
+  const [number, tenant, severity, state, title, description, cause] = row as [
     number,
+    string,
     Severity,
     IncidentState,
     string,
     string | null,
     string | null,
   ];
-  return indexTerms([title, description, cause], { number, severity, state });
+  return indexTerms(number, [title, description, cause], { tenant, severity, state });
 }

@@ -14,7 +14,8 @@ import manifest from "../package.json" with { type: "json" };
 import { existing, told } from "./existing.js";
 import { handleOf, numberOf, recordOf, rowOf, uriOf } from "./handle.js";
 import { postmortem } from "./postmortem.js";
-import type { IncidentStore } from "./store.js";
+import type { IncidentChange, IncidentStore, IncidentsOfTenant } from "./store.js";
+import { READ, tenantOf } from "./tenant.js";
 import { addTools } from "./tools.js";
 
 /** URI of the list of what is open. */
@@ -36,7 +37,8 @@ export interface IncidentServerOptions {
  */
 export function createIncidentServer(store: IncidentStore, options: IncidentServerOptions = {}): Server {
   const { name, version } = manifest;
-  const server = createServer({ ...options, name, version, title: "Incident log", bus: changesOf(store) });
+  const bus = changesOf(store);
+  const server = createServer({ ...options, name, version, title: "Incident log", bus, tenantOf });
   addTools(server, store);
   addResources(server, store);
   addPrompt(server, store);
@@ -47,10 +49,17 @@ function addResources(server: Server, store: IncidentStore): void {
   const mimeType = "application/json";
   server.resource(
     OPEN_URI,
-    { name: "open-incidents", title: "Open incidents", description: "What is open, newest first.", mimeType },
-    async () => {
+    {
+      name: "open-incidents",
+      title: "Open incidents",
+      description: "What is open, newest first.",
+      mimeType,
+      scopes: [READ],
+    },
+    async ({ auth }) => {
+      const log = store.of(tenantOf(auth));
       const [total, { incidents }] = await told(
-        Promise.all([store.countOpen(), store.search({ state: "open", limit: MAX_OPEN_LISTED })]),
+        Promise.all([log.countOpen(), log.search({ state: "open", limit: MAX_OPEN_LISTED })]),
       );
       return { total, incidents: incidents.map(rowOf) };
     },
@@ -62,13 +71,14 @@ function addResources(server: Server, store: IncidentStore): void {
       title: "Incident",
       description: "One incident by its handle.",
       mimeType,
-      complete: { id: (typed) => openHandles(store, typed) },
+      scopes: [READ],
+      complete: { id: (typed, { auth }) => openHandles(store.of(tenantOf(auth)), typed) },
     },
-    async ({ id }, _ctx, uri) => {
+    async ({ id }, { auth }, uri) => {
       const number = numberOf(String(id));
       // One incident has one URI: updates are announced under that spelling.
       if (number === undefined || uri !== uriOf(number)) return undefined;
-      const incident = await told(store.find(number));
+      const incident = await told(store.of(tenantOf(auth)).find(number));
       return incident && recordOf(incident);
     },
   );
@@ -81,10 +91,11 @@ function addPrompt(server: Server, store: IncidentStore): void {
       title: "Postmortem",
       description: "Draft a blameless postmortem of an incident.",
       input: z.object({ id: z.string().describe("Handle of the incident, e.g. INC-3") }),
-      complete: { id: (typed) => openHandles(store, typed) },
+      scopes: [READ],
+      complete: { id: (typed, { auth }) => openHandles(store.of(tenantOf(auth)), typed) },
     },
-    async ({ id }) => {
-      const incident = await existing(store, id).catch((error: unknown) => {
+    async ({ id }, { auth }) => {
+      const incident = await existing(store.of(tenantOf(auth)), id).catch((error: unknown) => {
         throw error instanceof ToolError ? new ProtocolError(ErrorCode.InvalidParams, error.message) : error;
       });
       return postmortem(recordOf(incident));
@@ -93,18 +104,20 @@ function addPrompt(server: Server, store: IncidentStore): void {
 }
 
 /** Handles of open incidents that begin with what was typed, in either case, newest first; digits alone will do. */
-async function openHandles(store: IncidentStore, typed: string): Promise<string[]> {
+async function openHandles(log: IncidentsOfTenant, typed: string): Promise<string[]> {
   const digits = /^(?:i|in|inc|inc-)?(\d*)$/i.exec(typed.trim())?.[1];
   if (digits === undefined) return [];
-  return (await told(store.openNumbers(digits, MAX_OPEN_OFFERED))).map(handleOf);
+  return (await told(log.openNumbers(digits, MAX_OPEN_OFFERED))).map(handleOf);
 }
 
-/** A bus that carries what the store notices, for as long as anybody listens. */
+/** A bus that carries what the store notices, for as long as anybody listens, to subscribers of the tenant. */
 function changesOf(store: IncidentStore): ChangeBus {
   const bus = memoryBus();
-  const announce = (numbers: readonly number[]): void => {
-    for (const number of numbers) bus.publish({ kind: "resource", uri: uriOf(number) });
-    bus.publish({ kind: "resource", uri: OPEN_URI });
+  const announce = (changes: readonly IncidentChange[]): void => {
+    for (const { number, tenant } of changes) bus.publish({ kind: "resource", uri: uriOf(number), tenant });
+    for (const tenant of new Set(changes.map((change) => change.tenant))) {
+      bus.publish({ kind: "resource", uri: OPEN_URI, tenant });
+    }
   };
   return {
     publish: bus.publish,

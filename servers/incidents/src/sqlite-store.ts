@@ -3,7 +3,15 @@ import type { Database, Statement } from "better-sqlite3";
 import { openSqlite } from "../../kit/sqlite.js";
 import { explain } from "../../kit/sqlite-errors.js";
 import { INCIDENTS_FORMAT } from "./migrations.js";
-import type { Incident, IncidentQuery, IncidentState, IncidentStore, Severity } from "./store.js";
+import type {
+  Incident,
+  IncidentChange,
+  IncidentQuery,
+  IncidentState,
+  IncidentStore,
+  IncidentsOfTenant,
+  Severity,
+} from "./store.js";
 import { matchExpression } from "./terms.js";
 import { createWatch } from "./watch.js";
 
@@ -45,19 +53,24 @@ export function openSqliteStore(file: string, options: SqliteStoreOptions = {}):
 }
 
 function createStore(db: Database, { watchEveryMs = 500 }: SqliteStoreOptions): IncidentStore {
-  const byId = db.prepare<[number], Row>(`SELECT ${COLUMNS} FROM incidents WHERE id = ?`);
-  const insert = db.prepare<[string, Severity, string | null, string], Row>(
-    `INSERT INTO incidents (title, severity, description, opened_at, revision)
-     VALUES (?, ?, ?, ?, ${NEXT_REVISION}) RETURNING ${COLUMNS}`,
+  const byId = db.prepare<[number, string], Row>(
+    `SELECT ${COLUMNS} FROM incidents WHERE id = ? AND tenant = ?`,
   );
-  const settle = db.prepare<[string, string, number], Row>(
+  const insert = db.prepare<[string, string, Severity, string | null, string], Row>(
+    `INSERT INTO incidents (tenant, title, severity, description, opened_at, revision)
+     VALUES (?, ?, ?, ?, ?, ${NEXT_REVISION}) RETURNING ${COLUMNS}`,
+  );
+  const settle = db.prepare<[string, string, number, string], Row>(
     `UPDATE incidents SET resolved_at = ?, cause = ?, revision = ${NEXT_REVISION}
-     WHERE id = ? AND resolved_at IS NULL RETURNING ${COLUMNS}`,
+     WHERE id = ? AND tenant = ? AND resolved_at IS NULL RETURNING ${COLUMNS}`,
   );
-  const countOpen = db.prepare<[], number>("SELECT count(*) FROM incidents WHERE state = 'open'").pluck();
+  const countOpen = db
+    .prepare<[string], number>("SELECT count(*) FROM incidents WHERE tenant = ? AND state = 'open'")
+    .pluck();
   const openNumbers = db
-    .prepare<[string, number], number>(
-      "SELECT id FROM incidents WHERE state = 'open' AND CAST(id AS TEXT) LIKE ? || '%' ORDER BY id DESC LIMIT ?",
+    .prepare<[string, string, number], number>(
+      `SELECT id FROM incidents WHERE tenant = ? AND state = 'open' AND CAST(id AS TEXT) LIKE ? || '%'
+       ORDER BY id DESC LIMIT ?`,
     )
     .pluck();
   const searches = new Map<string, Statement<[Record<string, unknown>], Row>>();
@@ -67,8 +80,8 @@ function createStore(db: Database, { watchEveryMs = 500 }: SqliteStoreOptions): 
 
   const dataVersion = db.prepare<[], number>("PRAGMA data_version").pluck();
   const latest = db.prepare<[], number | null>("SELECT max(revision) FROM incidents").pluck();
-  const changed = db.prepare<[number, number], { number: number; revision: number }>(
-    "SELECT id AS number, revision FROM incidents WHERE revision > ? ORDER BY revision LIMIT ?",
+  const changed = db.prepare<[number, number], IncidentChange & { revision: number }>(
+    "SELECT id AS number, tenant, revision FROM incidents WHERE revision > ? ORDER BY revision LIMIT ?",
   );
   const watch = createWatch(
     {
@@ -89,53 +102,54 @@ function createStore(db: Database, { watchEveryMs = 500 }: SqliteStoreOptions): 
     }
   };
 
-  const writeOne = (statement: () => Row | undefined): Incident | undefined => {
+  const writeOne = (tenant: string, statement: () => Row | undefined): Incident | undefined => {
     const row = run(() => write.immediate(statement));
     if (row === undefined) return undefined;
-    watch.wrote(row.id, row.revision);
+    watch.wrote({ number: row.id, tenant }, row.revision);
     return incidentOf(row);
   };
 
-  const find = (number: number): Incident | undefined => {
-    const row = run(() => byId.get(number));
+  const find = (number: number, tenant: string): Incident | undefined => {
+    const row = run(() => byId.get(number, tenant));
     return row && incidentOf(row);
   };
 
-  const search = ({
-    text = "",
-    severity,
-    state,
-    before = Number.MAX_SAFE_INTEGER,
-    limit,
-  }: IncidentQuery): Row[] => {
-    const match = matchExpression(text, severity, state);
+  const search = (
+    tenant: string,
+    { text = "", severity, state, before = Number.MAX_SAFE_INTEGER, limit }: IncidentQuery,
+  ): Row[] => {
+    const match = matchExpression(text, { tenant, severity, state });
     const sql = searchSql(match !== undefined, severity, state);
     let statement = searches.get(sql);
     if (statement === undefined) {
       statement = db.prepare(sql);
       searches.set(sql, statement);
     }
-    return statement.all({ match, severity, state, before, limit: limit + 1 });
+    return statement.all({ tenant, match, severity, state, before, limit: limit + 1 });
   };
 
-  return {
+  const incidentsOf = (tenant: string): IncidentsOfTenant => ({
     async open({ title, severity, description }) {
-      return writeOne(() => insert.get(title, severity, description ?? null, timestamp()))!;
+      return writeOne(tenant, () => insert.get(tenant, title, severity, description ?? null, timestamp()))!;
     },
     async resolve(number, cause) {
-      return writeOne(() => settle.get(timestamp(), cause, number)) ?? find(number);
+      return writeOne(tenant, () => settle.get(timestamp(), cause, number, tenant)) ?? find(number, tenant);
     },
-    find: async (number) => find(number),
+    find: async (number) => find(number, tenant),
     async search(query) {
-      const rows = run(() => search(query));
+      const rows = run(() => search(tenant, query));
       return { incidents: rows.slice(0, query.limit).map(incidentOf), more: rows.length > query.limit };
     },
     async countOpen() {
-      return run(() => countOpen.get()!);
+      return run(() => countOpen.get(tenant)!);
     },
     async openNumbers(digits, limit) {
-      return run(() => openNumbers.all(digits, limit));
+      return run(() => openNumbers.all(tenant, digits, limit));
     },
+  });
+
+  return {
+    of: incidentsOf,
     watch: (onChange) => run(() => watch.watch(onChange)),
     async close() {
       watch.stop();
@@ -150,9 +164,9 @@ function searchSql(byText: boolean, severity: unknown, state: unknown): string {
   if (byText) {
     const columns = COLUMNS.split(", ").map((column) => `i.${column}`);
     return `SELECT ${columns.join(", ")} FROM incident_search s CROSS JOIN incidents i ON i.id = s.rowid
-      WHERE incident_search MATCH @match AND s.rowid ${OLDER} ORDER BY s.rowid DESC LIMIT @limit`;
+      WHERE incident_search MATCH @match AND s.rowid ${OLDER} AND i.tenant = @tenant ORDER BY s.rowid DESC LIMIT @limit`;
   }
-  const conditions = [`id ${OLDER}`];
+  const conditions = ["tenant = @tenant", `id ${OLDER}`];
   if (severity !== undefined) conditions.push("severity = @severity");
   if (state !== undefined) conditions.push("state = @state");
   return `SELECT ${COLUMNS} FROM incidents WHERE ${conditions.join(" AND ")} ORDER BY id DESC LIMIT @limit`;

@@ -44,11 +44,8 @@ export interface IncidentPage {
   readonly more: boolean;
 }
 
-/**
- * Keeps incidents where they outlive the process, and where other processes may read and write them at any time.
- * Every method throws {@link StoreError} for failures that its caller can act on.
- */
-export interface IncidentStore {
+/** The incidents of one tenant. Those of others are to it as if they were not there, except that numbers are used once. */
+export interface IncidentsOfTenant {
   open(incident: NewIncident): Promise<Incident>;
   /**
    * Resolves an incident, or returns it as it is where it was resolved already: the first cause stands.
@@ -60,11 +57,30 @@ export interface IncidentStore {
   countOpen(): Promise<number>;
   /** Numbers of open incidents that begin with these digits, newest first. */
   openNumbers(digits: string, limit: number): Promise<number[]>;
+}
+
+/** That an incident was opened or resolved. */
+export interface IncidentChange {
+  readonly number: number;
+  readonly tenant: string;
+}
+
+/**
+ * Keeps incidents where they outlive the process, and where other processes may read and write them at any time.
+ * Every method throws {@link StoreError} for failures that its caller can act on.
+ */
+export interface IncidentStore {
   /**
-   * Calls `onChange` with the numbers of incidents that were opened or resolved from now on, by whichever process;
-   * for writes of this store before they resolve. The returned function ends that. `onChange` must not throw.
+   * The incidents of a tenant: any text, which nobody has to create.
+   *
+   * @example const { incidents } = await store.of("").search({ state: "open", limit: 20 });
    */
-  watch(onChange: (numbers: readonly number[]) => void): () => void;
+  of(tenant: string): IncidentsOfTenant;
+  /**
+   * Calls `onChange` with what is opened or resolved from now on, of all tenants and by whichever process; for writes
+   * of this store before they resolve. The returned function ends that. `onChange` must not throw.
+   */
+  watch(onChange: (changes: readonly IncidentChange[]) => void): () => void;
   /** Ends all use of the store. Has taken effect when it returns; safe to call twice. */
   close(): Promise<void>;
 }

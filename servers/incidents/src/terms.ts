@@ -5,11 +5,13 @@
  * - its words, in order, so that `db-prod-7` is found as a phrase; of scripts without spaces, each character;
  * - `°` and the stem of each word;
  * - `§` and the code point of each symbol, so that an emoji or `%` can be found;
- * - `§` and its facets: handle, severity, state, and the last two together, since one term is sought faster than two.
+ * - `§` and its handle;
+ * - `§t`, its tenant, and its facets: none, severity, state, and both, since one term is sought faster than several.
  *
  * No word contains `°` or `§`: both are symbols, and so become codes. No term contains a quotation mark, which is
  * what makes the queries safe.
  */
+import { createHash } from "node:crypto";
 import { numberOf } from "./handle.js";
 import { stemOf } from "./stem.js";
 import type { IncidentState, Severity } from "./store.js";
@@ -25,15 +27,20 @@ const SYMBOLS = /[^\p{L}\p{M}\p{N}\s]/gu;
 const BOUNDARY = "§";
 
 export interface Facets {
-  readonly number: number;
-  readonly severity: Severity;
-  readonly state: IncidentState;
+  readonly tenant: string;
+  readonly severity?: Severity | undefined;
+  readonly state?: IncidentState | undefined;
 }
 
 /** Everything that one incident is found by. */
-export function indexTerms(texts: readonly (string | null)[], { number, severity, state }: Facets): string {
+export function indexTerms(
+  number: number,
+  texts: readonly (string | null)[],
+  { tenant, severity, state }: Required<Facets>,
+): string {
   const words: string[] = [];
-  const others = new Set([`§inc${number}`, `§${severity}`, `§${state}`, `§${severity}${state}`]);
+  const facets = [{}, { severity }, { state }, { severity, state }];
+  const others = new Set([`§inc${number}`, ...facets.map((some) => facetTerm({ tenant, ...some }))]);
   for (const text of texts) {
     if (text === null) continue;
     const plain = normalize(text);
@@ -46,22 +53,22 @@ export function indexTerms(texts: readonly (string | null)[], { number, severity
 }
 
 /**
- * An FTS5 expression for incidents that contain every piece of the text and have these facets. Undefined where
- * nothing is asked for.
+ * An FTS5 expression for incidents that contain every piece of the text and have these facets. Undefined where the
+ * text asks for nothing.
  */
-export function matchExpression(
-  text: string,
-  severity?: Severity,
-  state?: IncidentState,
-): string | undefined {
+export function matchExpression(text: string, facets: Facets): string | undefined {
   const pieces = normalize(text)
     .split(/\s+/)
     .map(pieceExpression)
     .filter((piece) => piece !== undefined);
   if (pieces.length === 0) return undefined;
-  const conditions = new Set(pieces);
-  if (severity ?? state) conditions.add(phrase([`§${severity ?? ""}${state ?? ""}`]));
-  return [...conditions].join(" AND ");
+  return [...new Set(pieces), phrase([facetTerm(facets)])].join(" AND ");
+}
+
+/** A tenant is any text, and may be long; two that shared a term would still be told apart by the table. */
+function facetTerm({ tenant, severity, state }: Facets): string {
+  const digest = tenant && createHash("sha256").update(tenant.toWellFormed()).digest("hex").slice(0, 32);
+  return `§t${digest}${severity ?? ""}${state ?? ""}`;
 }
 
 function pieceExpression(piece: string): string | undefined {

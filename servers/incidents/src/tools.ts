@@ -5,6 +5,7 @@ import { readCursor, writeCursor } from "./cursor.js";
 import { existing, told } from "./existing.js";
 import { handleOf, numberOf, recordOf, rowOf } from "./handle.js";
 import { type Incident, type IncidentStore, SEVERITIES, type Severity, STATES } from "./store.js";
+import { READ, tenantOf, WRITE } from "./tenant.js";
 
 /** Lengths are checked and not advertised: few callers come near them, and all of them would read about them. */
 const prose = (from: number, upTo: number) =>
@@ -39,10 +40,11 @@ export function addTools(server: Server, store: IncidentStore): void {
       description: "Search the incident log, newest first.",
       input: Search,
       annotations: { readOnlyHint: true, openWorldHint: false },
+      scopes: [READ],
     },
-    async ({ cursor, ...query }) => {
+    async ({ cursor, ...query }, { auth }) => {
       const before = cursor === undefined ? undefined : readCursor(cursor);
-      const { incidents, more } = await told(store.search({ ...query, before }));
+      const { incidents, more } = await told(store.of(tenantOf(auth)).search({ ...query, before }));
       const asked = numberOf(query.text?.trim() ?? "");
       return {
         incidents: incidents.map((incident) =>
@@ -59,10 +61,12 @@ export function addTools(server: Server, store: IncidentStore): void {
       description: "Open an incident and get its handle. Writes to the log.",
       input: Open,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+      scopes: [WRITE],
     },
     async ({ title, severity: given, description }, ctx) => {
       const severity = given ?? (await askSeverity(title, ctx));
-      const opened = await told(store.open({ title, severity, description: description || undefined }));
+      const log = store.of(tenantOf(ctx.auth));
+      const opened = await told(log.open({ title, severity, description: description || undefined }));
       return { id: handleOf(opened.number), state: opened.state, openedAt: opened.openedAt };
     },
   );
@@ -73,12 +77,14 @@ export function addTools(server: Server, store: IncidentStore): void {
       description: "Resolve an incident and record its cause. The first cause stands.",
       input: Resolve,
       annotations: { readOnlyHint: false, destructiveHint: true, idempotentHint: true, openWorldHint: false },
+      scopes: [WRITE],
     },
     async ({ id, cause }, ctx) => {
-      const incident = await existing(store, id);
+      const log = store.of(tenantOf(ctx.auth));
+      const incident = await existing(log, id);
       const { number } = incident;
       if (incident.severity === "sev1" && incident.state === "open") await confirm(incident, ctx);
-      const resolved = await told(store.resolve(number, cause));
+      const resolved = await told(log.resolve(number, cause));
       if (resolved === undefined) throw new ToolError(`${handleOf(number)} is no longer in the log.`);
       return recordOf(resolved);
     },

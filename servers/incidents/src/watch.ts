@@ -1,5 +1,7 @@
 /** Notices what has changed: the writes of this process at once, those of others by a look at the file now and then. */
 
+import type { IncidentChange } from "./store.js";
+
 /** How the database is asked. Called every half second, so each must be cheap where nothing happened. */
 export interface ChangeSource {
   /** Differs from its last value if, and only if, another connection has written. */
@@ -7,14 +9,14 @@ export interface ChangeSource {
   /** The highest revision. */
   latest(): number;
   /** Incidents of a higher revision, in its order. */
-  after(revision: number, limit: number): readonly { readonly number: number; readonly revision: number }[];
+  after(revision: number, limit: number): readonly (IncidentChange & { readonly revision: number })[];
 }
 
 export interface Watch {
   /** See `IncidentStore.watch`. Looks only while somebody listens. */
-  watch(onChange: (numbers: readonly number[]) => void): () => void;
+  watch(onChange: (changes: readonly IncidentChange[]) => void): () => void;
   /** To be called after each write of this process. */
-  wrote(number: number, revision: number): void;
+  wrote(change: IncidentChange, revision: number): void;
   stop(): void;
 }
 
@@ -27,7 +29,7 @@ export function createWatch(
   everyMs: number,
   onProblem: (error: unknown) => void,
 ): Watch {
-  const listeners = new Set<(numbers: readonly number[]) => void>();
+  const listeners = new Set<(changes: readonly IncidentChange[]) => void>();
   /** Own writes beyond `seen`, which listeners know of already. */
   const own = new Set<number>();
   let timer: NodeJS.Timeout | undefined;
@@ -35,9 +37,9 @@ export function createWatch(
   let seen = 0;
   let failing = false;
 
-  function tell(numbers: readonly number[]): void {
-    if (numbers.length === 0) return;
-    for (const listener of [...listeners]) listener(numbers);
+  function tell(changes: readonly IncidentChange[]): void {
+    if (changes.length === 0) return;
+    for (const listener of [...listeners]) listener(changes);
   }
 
   function look(): void {
@@ -49,7 +51,7 @@ export function createWatch(
         batch = source.after(seen, BATCH);
         const others = batch.filter(({ revision }) => !own.delete(revision));
         seen = batch.at(-1)?.revision ?? seen;
-        tell(others.map(({ number }) => number));
+        tell(others.map(({ number, tenant }) => ({ number, tenant })));
       } while (batch.length === BATCH);
       version = current;
       failing = false;
@@ -74,17 +76,17 @@ export function createWatch(
         seen = source.latest();
         timer = setInterval(look, everyMs).unref();
       }
-      const listener = (numbers: readonly number[]) => onChange(numbers);
+      const listener = (changes: readonly IncidentChange[]) => onChange(changes);
       listeners.add(listener);
       return () => {
         if (listeners.delete(listener) && listeners.size === 0) stop();
       };
     },
-    wrote(number, revision) {
+    wrote(change, revision) {
       if (timer === undefined) return;
       if (revision === seen + 1) seen = revision;
       else own.add(revision);
-      tell([number]);
+      tell([change]);
     },
     stop,
   };

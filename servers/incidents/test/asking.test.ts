@@ -42,7 +42,7 @@ async function start(answers?: Answer[]) {
   return {
     asked,
     call,
-    sev1: () => store.open({ title: "Queue backed up", severity: "sev1", description: undefined }),
+    sev1: () => store.of("").open({ title: "Queue backed up", severity: "sev1", description: undefined }),
   };
 }
 
@@ -51,14 +51,14 @@ describe("open_incident without a severity", () => {
     const { asked, call } = await start([{ action: "accept", content: { severity: "sev3" } }]);
     expect(await call("open_incident", { title: "Queue backed up" })).toMatchObject({ isError: false });
     expect(asked).toEqual(['How severe is "Queue backed up"?']);
-    expect(await store.find(1)).toMatchObject({ severity: "sev3" });
+    expect(await store.of("").find(1)).toMatchObject({ severity: "sev3" });
   });
 
   it.each(["decline", "cancel"] as const)("opens nothing on %s", async (action) => {
     const { call } = await start([{ action }]);
     const said = await call("open_incident", { title: "Queue backed up" });
     expect(said).toEqual({ isError: true, text: "No severity was given, so nothing was opened." });
-    expect(await store.countOpen()).toBe(0);
+    expect(await store.of("").countOpen()).toBe(0);
   });
 
   it("tells the model what to give where nobody can be asked", async () => {
@@ -90,7 +90,7 @@ describe("resolve_incident of a sev1", () => {
     await sev1();
     const said = await call("resolve_incident", args);
     expect(said).toEqual({ isError: true, text: "INC-1 was not confirmed, so it is still open." });
-    expect(await store.find(1)).toMatchObject({ state: "open" });
+    expect(await store.of("").find(1)).toMatchObject({ state: "open" });
   });
 
   it("is refused to a client that has nobody to ask, which is told what it lacks", async () => {
@@ -99,6 +99,6 @@ describe("resolve_incident of a sev1", () => {
     await expect(call("resolve_incident", args)).rejects.toMatchObject({
       cause: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } },
     });
-    expect(await store.find(1)).toMatchObject({ state: "open" });
+    expect(await store.of("").find(1)).toMatchObject({ state: "open" });
   });
 });

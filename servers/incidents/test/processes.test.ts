@@ -19,8 +19,8 @@ describe("processes that share a file", () => {
       const numbers = all.flatMap(({ stdout }) => JSON.parse(stdout) as number[]);
       expect(numbers.sort((a, b) => a - b)).toEqual(Array.from({ length: 200 }, (_, at) => at + 1));
       const store = openSqliteStore(path);
-      expect(await store.countOpen()).toBe(200);
-      const { incidents, more } = await store.search({ text: "from", limit: 200 });
+      expect(await store.of("").countOpen()).toBe(200);
+      const { incidents, more } = await store.of("").search({ text: "from", limit: 200 });
       expect({ found: incidents.length, more }).toEqual({ found: 200, more: false });
       await store.close();
     }

@@ -176,7 +176,10 @@ describe("tools", () => {
   });
 
   it("say what the store says, and nothing of what it does not mean to say", async () => {
-    const failing = (error: Error): IncidentStore => ({ ...store, open: () => Promise.reject(error) });
+    const failing = (error: Error): IncidentStore => ({
+      ...store,
+      of: (tenant) => ({ ...store.of(tenant), open: () => Promise.reject(error) }),
+    });
     const reported: unknown[] = [];
     const ask = async (error: Error) => {
       const server = createIncidentServer(failing(error), { onError: (reason) => reported.push(reason) });
@@ -222,7 +225,7 @@ describe("resources", () => {
   });
 
   it("bound the list of what is open, and count all of it", async () => {
-    for (let at = 0; at < 103; at += 1) await store.open({ title: `Number ${at}`, severity: "sev3" });
+    for (let at = 0; at < 103; at += 1) await store.of("").open({ title: `Number ${at}`, severity: "sev3" });
     const listed = (await read("incidents://open")) as { total: number; incidents: { id: string }[] };
     expect(listed.total).toBe(103);
     expect(listed.incidents).toHaveLength(100);
@@ -304,12 +307,12 @@ describe("subscriptions", () => {
     const elsewhere = openSqliteStore(path);
     await open();
     expect(updates.splice(0)).toEqual(["incidents://INC-1", "incidents://open"]);
-    await elsewhere.open({ title: "Elsewhere", severity: "sev2" });
+    await elsewhere.of("").open({ title: "Elsewhere", severity: "sev2" });
     await expect.poll(() => updates.splice(0)).toEqual(["incidents://INC-2", "incidents://open"]);
     await value("resolve_incident", { id: "INC-2", cause: "Known" });
     expect(updates.splice(0)).toEqual(["incidents://INC-2", "incidents://open"]);
     await value("resolve_incident", { id: "INC-2", cause: "Known" });
-    await elsewhere.resolve(1, "Known elsewhere");
+    await elsewhere.of("").resolve(1, "Known elsewhere");
     await expect.poll(() => updates.splice(0)).toEqual(["incidents://INC-1", "incidents://open"]);
     controller.abort(new Error("enough"));
     await ended;
@@ -322,7 +325,7 @@ describe("subscriptions", () => {
     const elsewhere = openSqliteStore(path);
     const heard = await listened(
       ["incidents://open", "incidents://INC-1"],
-      () => elsewhere.open({ title: "Elsewhere", severity: "sev2" }),
+      () => elsewhere.of("").open({ title: "Elsewhere", severity: "sev2" }),
       2,
     );
     expect(heard).toEqual(["incidents://INC-1", "incidents://open"]);
@@ -377,7 +380,7 @@ describe("the postmortem prompt", () => {
   });
 
   it("completes a hundred at most, and says how many there are", async () => {
-    for (let at = 0; at < 130; at += 1) await store.open({ title: "Many", severity: "sev4" });
+    for (let at = 0; at < 130; at += 1) await store.of("").open({ title: "Many", severity: "sev4" });
     const { completion } = await client.complete(
       { type: "ref/prompt", name: "postmortem" },
       { name: "id", value: "" },

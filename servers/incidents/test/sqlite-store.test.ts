@@ -3,27 +3,23 @@ import { dirname } from "node:path";
 import SqliteDatabase from "better-sqlite3";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
-import { openSqliteStore } from "../src/sqlite-store.js";
-import { type Incident, type IncidentStore, SEVERITIES, StoreError } from "../src/store.js";
+import { type Incident, SEVERITIES, StoreError } from "../src/store.js";
 import { temporaryFiles } from "./folder.js";
+import { type OneTenant, openOneTenant } from "./one-tenant.js";
 
 const file = temporaryFiles();
-const opened: IncidentStore[] = [];
+const opened: OneTenant[] = [];
 afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 
-function storeAt(path = file(), watchEveryMs = 10): IncidentStore {
-  const store = openSqliteStore(path, { watchEveryMs });
+function storeAt(path = file(), watchEveryMs = 10): OneTenant {
+  const store = openOneTenant(path, { watchEveryMs });
   opened.push(store);
   return store;
 }
 
-async function pages(
-  store: IncidentStore,
-  limit: number,
-  between?: () => Promise<unknown>,
-): Promise<Incident[]> {
+async function pages(store: OneTenant, limit: number, between?: () => Promise<unknown>): Promise<Incident[]> {
   const found: Incident[] = [];
   for (let before: number | undefined; ; ) {
     const { incidents, more } = await store.search({ before, limit });
@@ -113,8 +109,8 @@ describe("incidents", () => {
         fc.integer({ min: 1, max: 12 }),
         async (count, limit) => {
           const path = file();
-          const store = openSqliteStore(path);
-          const other = openSqliteStore(path);
+          const store = openOneTenant(path);
+          const other = openOneTenant(path);
           try {
             for (let at = 0; at < count; at += 1) await store.open({ title: "Before", severity: "sev1" });
             const found = await pages(store, limit, async () => {
@@ -141,19 +137,22 @@ describe("incidents", () => {
     const plan = (conditions: string) =>
       db
         .prepare<[], { detail: string }>(
-          `EXPLAIN QUERY PLAN SELECT title FROM incidents WHERE id < 5 AND ${conditions} ORDER BY id DESC LIMIT 3`,
+          `EXPLAIN QUERY PLAN SELECT title FROM incidents WHERE tenant = 'a' AND id < 5 AND ${conditions} ORDER BY id DESC LIMIT 3`,
         )
         .all()
         .map(({ detail }) => detail);
+    expect(plan("title > ''")).toEqual([
+      expect.stringMatching(/INDEX incidents_by_tenant \(tenant=\? AND rowid<\?\)/),
+    ]);
     expect(plan("severity = 'sev1'")).toEqual([
-      expect.stringMatching(/INDEX incidents_by_severity \(severity=\? AND rowid<\?\)/),
+      expect.stringMatching(/INDEX incidents_by_severity \(tenant=\? AND severity=\? AND rowid<\?\)/),
     ]);
     expect(plan("state = 'open'")).toEqual([
-      expect.stringMatching(/INDEX incidents_by_state \(state=\? AND rowid<\?\)/),
+      expect.stringMatching(/INDEX incidents_by_state \(tenant=\? AND state=\? AND rowid<\?\)/),
     ]);
     expect(plan("severity = 'sev1' AND state = 'open'")).toEqual([
       expect.stringMatching(
-        /INDEX incidents_by_severity_and_state \(severity=\? AND state=\? AND rowid<\?\)/,
+        /INDEX incidents_by_severity_and_state \(tenant=\? AND severity=\? AND state=\? AND rowid<\?\)/,
       ),
     ]);
     db.close();
@@ -233,7 +232,7 @@ describe("two stores on one file", () => {
 
   it("wait for each other's writes, and say so where that takes too long", async () => {
     const path = file();
-    const store = openSqliteStore(path, { busyTimeoutMs: 20 });
+    const store = openOneTenant(path, { busyTimeoutMs: 20 });
     opened.push(store);
     const db = new SqliteDatabase(path);
     db.exec("BEGIN IMMEDIATE");
@@ -250,7 +249,7 @@ describe("two stores on one file", () => {
 describe("the file", () => {
   it("is an incident log, and keeps what it holds", async () => {
     const path = file();
-    const store = openSqliteStore(path);
+    const store = openOneTenant(path);
     await store.open({ title: "Kept", severity: "sev1" });
     await store.close();
     await store.close();
@@ -258,7 +257,7 @@ describe("the file", () => {
     const db = new SqliteDatabase(path, { readonly: true });
     // "INCI"
     expect(db.pragma("application_id", { simple: true })).toBe(0x494e4349);
-    expect(db.pragma("user_version", { simple: true })).toBe(1);
+    expect(db.pragma("user_version", { simple: true })).toBe(2);
     db.close();
   });
 
@@ -266,22 +265,22 @@ describe("the file", () => {
     const foreign = file();
     mkdirSync(dirname(foreign), { recursive: true });
     new SqliteDatabase(foreign).exec("CREATE TABLE accounts (id INTEGER)").close();
-    expect(() => openSqliteStore(foreign)).toThrow(
+    expect(() => openOneTenant(foreign)).toThrow(
       new StoreError(`Database ${foreign} is not an incident log: it belongs to another application`),
     );
     const newer = file();
-    await openSqliteStore(newer).close();
+    await openOneTenant(newer).close();
     const db = new SqliteDatabase(newer);
     db.pragma("user_version = 99");
     db.close();
-    expect(() => openSqliteStore(newer)).toThrow(
-      /was written by a newer incidents-mcp: .* 99, this one knows 1/,
+    expect(() => openOneTenant(newer)).toThrow(
+      /was written by a newer incidents-mcp: .* 99, this one knows 2/,
     );
   });
 
   it("is reported as damaged where its pages are", async () => {
     const path = file();
-    const store = openSqliteStore(path);
+    const store = openOneTenant(path);
     for (let at = 0; at < 200; at += 1) {
       await store.open({ title: `Incident ${at} ${"x".repeat(100)}`, severity: "sev1" });
     }
@@ -309,7 +308,7 @@ describe("the file", () => {
 
   it("can be copied while nobody has it open, and goes on from there", async () => {
     const path = file();
-    const store = openSqliteStore(path);
+    const store = openOneTenant(path);
     await store.open({ title: "Before the copy", severity: "sev1" });
     await store.close();
     copyFileSync(path, `${path}.copy`);

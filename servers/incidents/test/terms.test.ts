@@ -13,7 +13,7 @@ afterAll(() => store.close());
 async function all(query: Omit<IncidentQuery, "limit" | "before">): Promise<Incident[]> {
   const found: Incident[] = [];
   for (let before: number | undefined; ; ) {
-    const { incidents, more } = await store.search({ ...query, before, limit: 100 });
+    const { incidents, more } = await store.of("").search({ ...query, before, limit: 100 });
     found.push(...incidents);
     if (!more) return found;
     before = incidents.at(-1)!.number;
@@ -22,7 +22,7 @@ async function all(query: Omit<IncidentQuery, "limit" | "before">): Promise<Inci
 
 const numbers = async (text: string): Promise<number[]> => (await all({ text })).map(({ number }) => number);
 const open = async (title: string, description?: string): Promise<number> =>
-  (await store.open({ title, severity: "sev3", description })).number;
+  (await store.of("").open({ title, severity: "sev3", description })).number;
 
 describe("search by text", () => {
   it.each([
@@ -96,7 +96,7 @@ describe("search by text", () => {
     const number = await open("Zebra crossing blocked");
     expect((await all({ text: "zebra", state: "open" })).map((one) => one.number)).toEqual([number]);
     expect(await numbers("giraffe")).toEqual([]);
-    await store.resolve(number, "A giraffe stood in the way");
+    await store.of("").resolve(number, "A giraffe stood in the way");
     expect(await numbers("giraffe zebra")).toEqual([number]);
     expect(await all({ text: "zebra", state: "open" })).toEqual([]);
     expect(await all({ text: "zebra", state: "resolved", severity: "sev3" })).toHaveLength(1);
@@ -135,7 +135,7 @@ describe("search by text", () => {
   it("never fails, whatever the text", async () => {
     await fc.assert(
       fc.asyncProperty(hostile, async (text) => {
-        await store.search({ text, limit: 5 });
+        await store.of("").search({ text, limit: 5 });
       }),
       { numRuns: 500 },
     );
@@ -146,11 +146,11 @@ describe("search by text", () => {
     try {
       await fc.assert(
         fc.asyncProperty(hostile, hostile, hostile, async (title, description, cause) => {
-          const { number } = await fresh.open({ title, severity: "sev2", description });
-          await fresh.resolve(number, cause);
+          const { number } = await fresh.of("").open({ title, severity: "sev2", description });
+          await fresh.of("").resolve(number, cause);
           for (const text of [title, description, cause]) {
             for (const piece of [text, ...text.split(/\s+/)]) {
-              const { incidents } = await fresh.search({
+              const { incidents } = await fresh.of("").search({
                 text: piece,
                 severity: "sev2",
                 state: "resolved",
@@ -172,7 +172,7 @@ describe("matchExpression", () => {
   it("holds nothing but quoted terms and its own operators", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        const expression = matchExpression(text, "sev1", "open") ?? "";
+        const expression = matchExpression(text, { tenant: "", severity: "sev1", state: "open" }) ?? "";
         expect(expression.replace(/"[^"]*"/g, "")).toMatch(/^(?:[ ()*]|AND|OR)*$/);
       }),
     );

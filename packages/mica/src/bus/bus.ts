@@ -3,7 +3,12 @@
 /** Something changed: a list, or the resource at a URI. */
 export type ChangeEvent =
   | { readonly kind: "tools" | "prompts" | "resources" }
-  | { readonly kind: "resource"; readonly uri: string };
+  | {
+      readonly kind: "resource";
+      readonly uri: string;
+      /** Whose resource: only subscribers of this tenant are told. Default: all of them. */
+      readonly tenant?: string | undefined;
+    };
 
 /**
  * Carries change events to every listener, in this process or, for buses over a broker, in others too.

@@ -78,24 +78,33 @@ function reduceMultiple(source: JsonSchema, at: string): ElicitationField {
   return {
     type: "array",
     ...pick(source, "title", "description", "minItems", "maxItems"),
-    items: titled === undefined ? { type: "string", ...options } : { anyOf: titled },
+    items: titled === undefined ? { type: "string", enum: options.enum } : { anyOf: titled },
     ...pick(source, "default"),
   };
 }
 
 interface Options {
   enum?: string[];
+  /** Titles as revision 2025-06-18 had them; still in the specification, as `LegacyTitledEnumSchema`. */
+  enumNames?: string[];
   oneOf?: { const: string; title: string }[];
 }
 
-/** The choices of an enumeration, as `enum` or as titled `oneOf`; undefined where the schema is none. */
+/** The choices of an enumeration, as `enum` (with `enumNames`, where the author has them) or as titled `oneOf`; undefined where the schema is none. */
 function optionsOf(source: JsonSchema, at: string): Options | undefined {
   const listed = source["enum"] ?? (Object.hasOwn(source, "const") ? [source["const"]] : undefined);
   if (listed !== undefined) {
     if (!Array.isArray(listed) || listed.some((option) => typeof option !== "string")) {
       throw new TypeError(`${at}: a form can offer strings only, got ${JSON.stringify(listed)}`);
     }
-    return { enum: listed as string[] };
+    const names = source["enumNames"];
+    if (names === undefined) return { enum: listed as string[] };
+    if (!Array.isArray(names) || names.length !== listed.length || names.some((it) => typeof it !== "string")) {
+      throw new TypeError(
+        `${at}: enumNames must hold a string for each of the ${listed.length} options, got ${JSON.stringify(names)}`,
+      );
+    }
+    return { enum: listed as string[], enumNames: names as string[] };
   }
   const branches = source["oneOf"] ?? source["anyOf"];
   if (!Array.isArray(branches)) return undefined;

@@ -1,6 +1,7 @@
 /** What `createServer` takes, and the checks of it. */
 import type { ChangeBus } from "../bus/bus.js";
 import type { CacheHints, Icon, Implementation } from "../protocol/types.js";
+import type { AuthInfo } from "../transport.js";
 import type { OnError } from "./failure.js";
 import {
   checkCacheHints,
@@ -34,6 +35,13 @@ export interface ServerOptions {
   state?: StateOptions;
   /** Carries changes between processes; default: this process alone. */
   bus?: ChangeBus;
+  /**
+   * Whose resources a caller may hear of. Changes that are published for a tenant reach subscribers of that tenant
+   * only, so that nobody learns by a subscription what reading would not tell. Default: nobody is of any tenant.
+   *
+   * @example tenantOf: (auth) => auth?.principal ?? "local"
+   */
+  tenantOf?: (auth: AuthInfo | undefined) => string;
   /** Receives every failure that was concealed from the caller; default: stderr. */
   onError?: OnError;
 }

@@ -70,8 +70,12 @@ export interface Server extends RequestHandler {
     definition: PromptDefinition<Input>,
     handler: PromptHandler<Input>,
   ): Registration;
-  /** Tells subscribers that the resource at `uri` has changed. */
-  resourceUpdated(uri: string): void;
+  /**
+   * Tells subscribers that the resource at `uri` has changed.
+   *
+   * @param tenant Whose it is: only its subscribers are told (`tenantOf`). Default: all are.
+   */
+  resourceUpdated(uri: string, tenant?: string): void;
 }
 
 /** @example const server = createServer({ name: "calendar", version: "1.0.0" }); */
@@ -108,6 +112,7 @@ export function createServer(options: ServerOptions): Server {
     bus,
     () => ({ ...offered(), isResource: (uri) => resources.find(uri) !== undefined }),
     limits,
+    options.tenantOf,
   );
 
   const list =
@@ -208,7 +213,8 @@ export function createServer(options: ServerOptions): Server {
     prompt: prompts.add,
     // A bus of the author's own reaches other processes by itself.
     localChanges: options.bus === undefined ? bus : undefined,
-    resourceUpdated: (uri) => bus.publish({ kind: "resource", uri }),
+    resourceUpdated: (uri, tenant) =>
+      bus.publish({ kind: "resource", uri, ...(tenant !== undefined && { tenant }) }),
     handle: createDispatcher({
       info,
       supportedVersions,

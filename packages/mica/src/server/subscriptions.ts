@@ -5,12 +5,13 @@ import type { SubscriptionFilter } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import { MetaKey } from "../protocol/meta.js";
 import type { RequestId, Result } from "../protocol/types.js";
-import type { ServerExchange } from "../transport.js";
+import type { AuthInfo, ServerExchange } from "../transport.js";
 
 interface Subscription {
   readonly id: RequestId;
   readonly exchange: ServerExchange;
   readonly filter: SubscriptionFilter;
+  readonly tenant: string | undefined;
   end(): void;
 }
 
@@ -46,6 +47,7 @@ export function createSubscriptions(
   bus: ChangeBus,
   listenable: () => Listenable,
   limits: { maxSubscriptions: number; maxSubscriptionUris: number },
+  tenantOf: ((auth: AuthInfo | undefined) => string) | undefined,
 ): Subscriptions {
   const all = new Set<Subscription>();
   const byUri = new Map<string, Set<Subscription>>();
@@ -54,6 +56,7 @@ export function createSubscriptions(
   const deliver = (event: ChangeEvent) => {
     if (event.kind === "resource") {
       for (const subscription of byUri.get(event.uri) ?? []) {
+        if (event.tenant !== undefined && event.tenant !== subscription.tenant) continue;
         send(subscription, "notifications/resources/updated", { uri: event.uri });
       }
       return;
@@ -97,13 +100,14 @@ export function createSubscriptions(
         readFilter(params["notifications"], limits.maxSubscriptionUris),
         listenable(),
       );
+      const tenant = tenantOf?.(exchange.auth);
       return new Promise((resolve) => {
         const end = () => {
           exchange.signal.removeEventListener("abort", end);
           remove(subscription);
           resolve({ _meta: { [MetaKey.subscriptionId]: id } });
         };
-        const subscription: Subscription = { id, exchange, filter, end };
+        const subscription: Subscription = { id, exchange, filter, tenant, end };
         // The acknowledgement comes first: nothing may reach the subscription before it.
         send(subscription, "notifications/subscriptions/acknowledged", { notifications: filter });
         add(subscription);

@@ -52,6 +52,7 @@ export const OPTION_ROWS = [
   { name: "json", help: "print JSON for scripts, failures included" },
   { name: "verbose", help: "show all details, the server's stderr and its notifications" },
   { name: "timeout", value: "SECONDS", help: "longest wait for an answer or for progress (default 60)" },
+  { name: "era", value: "ERA", help: "auto (default), modern or legacy: skip the probe and speak that era" },
   { name: "progress", help: "report progress on stderr even where it is no terminal" },
   { name: "no-progress", help: "do not ask for progress" },
   { name: "log", value: "LEVEL", help: "ask for the server's log messages, from debug to emergency" },

@@ -14,6 +14,8 @@ export interface Options {
   /** Undefined: wherever stderr is a terminal. */
   readonly progress: boolean | undefined;
   readonly timeoutMs: number | undefined;
+  /** Undefined: found out by the probe. */
+  readonly era: Era | undefined;
   readonly logLevel: LoggingLevel | undefined;
   readonly args: string | undefined;
   readonly out: string | undefined;
@@ -31,6 +33,8 @@ export interface Options {
   readonly roots: readonly string[];
 }
 
+type Era = "auto" | "modern" | "legacy";
+const ERAS: readonly Era[] = ["auto", "modern", "legacy"];
 const LEVELS: readonly LoggingLevel[] = [
   "debug",
   "info",
@@ -59,6 +63,7 @@ export function readOptions(values: OptionValues): Options {
     color: values["no-color"] !== true,
     progress: values["no-progress"] ? false : values["progress"] ? true : undefined,
     timeoutMs: milliseconds(text(values, "timeout")),
+    era: readEra(text(values, "era")),
     logLevel: level as LoggingLevel | undefined,
     args: text(values, "args"),
     out: text(values, "out"),
@@ -82,6 +87,11 @@ export function text(values: OptionValues, name: string): string | undefined {
 export function texts(values: OptionValues, name: string): string[] {
   const value = values[name];
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
+}
+
+function readEra(era: string | undefined): Era | undefined {
+  if (era === undefined || ERAS.includes(era as Era)) return era as Era | undefined;
+  throw optionError("--era", `expected ${ERAS.join(", ")}, got ${JSON.stringify(era)}`);
 }
 
 function milliseconds(seconds: string | undefined): number | undefined {

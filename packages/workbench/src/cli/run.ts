@@ -89,6 +89,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
     const settings = {
       signal,
       timeoutMs: options.timeoutMs,
+      era: options.era,
       handlers: answering.handlers,
       onServerLine: live.onServerLine,
       onWarning: (warning: VerbWarning) => {

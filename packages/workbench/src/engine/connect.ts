@@ -21,6 +21,8 @@ export interface ConnectSettings {
   readonly signal: AbortSignal;
   /** Milliseconds without an answer or progress; undefined for the client's default. */
   readonly timeoutMs: number | undefined;
+  /** The era to speak; undefined: found out by the probe. */
+  readonly era: "auto" | "modern" | "legacy" | undefined;
   readonly onWarning: (warning: Warning) => void;
   /** Answers what the server asks for; the capabilities that they amount to are declared. */
   readonly handlers: InputHandlers;
@@ -44,7 +46,7 @@ const STRAY_CHARS = 200;
  * @throws UsageError where the target cannot be used as it was given.
  */
 export async function openTarget(target: Target, settings: ConnectSettings): Promise<Connected> {
-  const { signal, timeoutMs, handlers, onWarning } = settings;
+  const { signal, timeoutMs, era, handlers, onWarning } = settings;
   const startedAt = performance.now();
   try {
     const client = await connect(connectTarget(target, settings), {
@@ -52,6 +54,7 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
       version: VERSION,
       signal,
       ...handlers,
+      ...(era !== undefined && { era }),
       onWarning: ({ code, message }) => onWarning({ code, message }),
       ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
     });

@@ -1,5 +1,12 @@
 /** What a server is and offers, found out by asking it. */
-import type { CallOptions, Client, Implementation, ListOutcome, ServerCapabilities } from "mica-mcp/client";
+import type {
+  CallOptions,
+  Client,
+  EraReport,
+  Implementation,
+  ListOutcome,
+  ServerCapabilities,
+} from "mica-mcp/client";
 
 export const COUNTED = ["tools", "resources", "resourceTemplates", "prompts"] as const;
 export type Counted = (typeof COUNTED)[number];
@@ -20,6 +27,8 @@ export interface ListProblem {
 export interface ServerDescription {
   readonly server: Implementation | null;
   readonly protocolVersion: string;
+  /** Which branch of the specification's rule led to that revision, and what was seen on the way. */
+  readonly era: EraReport;
   readonly supportedVersions: readonly string[];
   readonly capabilities: ServerCapabilities;
   readonly instructions: string | null;
@@ -50,6 +59,7 @@ export async function describeServer(client: Client, options: CallOptions): Prom
   return {
     server: client.serverInfo ?? null,
     protocolVersion: client.protocolVersion,
+    era: client.era,
     supportedVersions: discovered.supportedVersions,
     capabilities,
     instructions: discovered.instructions ?? null,

@@ -22,11 +22,19 @@ export function publicity(hostname: string): number {
     const low = Number.parseInt(mapped[2]!, 16);
     return publicity(`${high >> 8}.${high & 255}.${low >> 8}.${low & 255}`);
   }
-  if (host === "::" || /^0(\.|$)/.test(host)) return LOOPBACK;
-  if (/^169\.254\./.test(host) || /^fe[89ab][\da-f]:/.test(host)) return LINK_LOCAL;
-  if (/^(10|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(host))
-    return PRIVATE;
+  if (host === "::") return LOOPBACK;
+  if (/^\d+(\.\d+){3}$/.test(host)) return publicityOfV4(host);
+  if (/^fe[89ab][\da-f]:/.test(host)) return LINK_LOCAL;
   return /^f[cd][\da-f]{2}:/.test(host) ? PRIVATE : PUBLIC;
+}
+
+function publicityOfV4(address: string): number {
+  if (/^0\./.test(address)) return LOOPBACK;
+  if (/^169\.254\./.test(address)) return LINK_LOCAL;
+  const isPrivate = /^(10|192\.168|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\./.test(
+    address,
+  );
+  return isPrivate ? PRIVATE : PUBLIC;
 }
 
 /**

@@ -89,13 +89,15 @@ async function authorize(
     scopes,
     dpopThumbprint: dpop?.thumbprint,
   });
-  const callback = await visit(http, listener, url, record.state).catch(async (error: unknown) => {
-    // A server that does not know the client any more says so to the person only.
-    if (error instanceof AuthError && wasKnown && client.source === "registered") {
+  const isUnknown = async (error: unknown): Promise<never> => {
+    // A server that does not know the client any more says so to the person only, or at the token endpoint.
+    const { reason, oauthError } = error as Partial<AuthError>;
+    if (wasKnown && (reason === "sign_in_timeout" || oauthError === "invalid_client")) {
       await forgetClient(store, metadata.issuer, client.clientId);
     }
     throw error;
-  });
+  };
+  const callback = await visit(http, listener, url, record.state).catch(isUnknown);
   const parameters = judgeAuthorizationResponse(callback, record);
   const tokens = await requestTokens({
     http,
@@ -115,7 +117,7 @@ async function authorize(
         record.codeVerifier,
         { ...options, additionalParameters: { resource } },
       ),
-  });
+  }).catch(isUnknown);
   return {
     resource,
     issuer: metadata.issuer,

@@ -1,4 +1,5 @@
 /** `mica probe`: what a server is. */
+import type { EraBranch } from "mica-mcp/client";
 import { COUNTED, type Counted, describeServer, type ServerDescription } from "../../engine/describe.js";
 import { targetName } from "../../engine/target.js";
 import { EXIT } from "../exit.js";
@@ -12,6 +13,19 @@ const COUNT_NAMES: Readonly<Record<Counted, string>> = {
   resources: "resource",
   resourceTemplates: "resource template",
   prompts: "prompt",
+};
+
+/** Why the era is what it is (basic/versioning, Backward Compatibility). */
+const REASONS: Readonly<Record<EraBranch, string>> = {
+  discovered: "server/discover was answered",
+  modern_error: "server/discover was refused with an error that only modern servers give, then answered",
+  legacy_error: "server/discover was refused with an error that is none of a modern server's",
+  legacy_result: "server/discover was answered with something else",
+  http_status: "the request was refused with an HTTP status and no modern error",
+  silence: "server/discover was not answered in time",
+  exit: "the process ended on server/discover",
+  remembered: "so it was the last time",
+  forced: "--era says so",
 };
 
 /** Lines of instructions that are shown without `--verbose`. */
@@ -42,6 +56,8 @@ async function print(
       : `${cell(server.name)} ${cell(server.version)}`;
   const rows: [string, string][] = [
     ["target", visibleLine(described.target)],
+    ["era", `${described.era.era}: ${REASONS[described.era.branch]}`],
+    ...described.era.saw.map((seen): [string, string] => ["saw", visibleLine(seen)]),
     ["protocol", `${cell(protocolVersion)}; the server speaks ${supportedVersions.map(cell).join(", ")}`],
     ["capabilities", capabilitiesText(capabilities) || "none"],
     ["offers", countsText(described) || "nothing to list"],

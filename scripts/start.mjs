@@ -1,11 +1,12 @@
 /**
  * Serves the incident log at http://127.0.0.1:8931/mcp and prints what to try next. Further arguments are those of
- * `incidents-mcp`: `npm start -- --database log.sqlite --http 127.0.0.1:0`.
+ * `incidents-mcp`: `npm start -- --database log.sqlite --http 127.0.0.1:0`, or `npm start -- --auth dev`.
  */
 import { fileURLToPath } from "node:url";
 
-/** What to try, as commands for another terminal. */
-export function nextSteps(url, database) {
+/** What to try, as commands for another terminal; `authorization` is there where the log asks for access tokens. */
+export function nextSteps(url, database, authorization) {
+  if (authorization !== undefined) return stepsWithTokens(url, database, authorization);
   const meta = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
     "io.modelcontextprotocol/clientCapabilities": {},
@@ -29,6 +30,32 @@ Or speak the protocol by hand:
     -H 'MCP-Protocol-Version: 2026-07-28' -H 'Mcp-Method: tools/call' -H 'Mcp-Name: search_incidents' \\
     -d '${JSON.stringify(request)}'
 
+Ctrl+C stops it.
+`;
+}
+
+function stepsWithTokens(url, database, { issuer, tokenCommand }) {
+  const byHand =
+    tokenCommand === undefined
+      ? ""
+      : `
+Or be a script, of the tenant acme (person=NAME, tenant=NAME, scope=incidents:read, expires_in=-60 or resource=URL make
+other tokens of it):
+
+  TOKEN=$(${tokenCommand} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+  npx mica call ${url} open_incident title="Queue backed up" severity=sev2 --header "Authorization: Bearer $TOKEN"
+`;
+  return `
+Incident log at ${url}
+Kept in ${database}
+Asks for access tokens of ${issuer}
+
+Try, in another terminal:
+
+  curl -si ${url} -d '{}'
+  npx mica login ${url}
+  npx mica call ${url} search_incidents state=open
+${byHand}
 Ctrl+C stops it.
 `;
 }

@@ -1,5 +1,12 @@
 /** How the client gets its credentials in every scenario that needs some, by the name of the scenario. */
-import { clientCredentials, enterpriseManaged, loopback, oauth, workloadIdentity } from "mica-mcp/auth/client";
+import {
+  AuthError,
+  clientCredentials,
+  enterpriseManaged,
+  loopback,
+  oauth,
+  workloadIdentity,
+} from "mica-mcp/auth/client";
 import { connect } from "mica-mcp/client";
 
 /** The browser, and the person in it: follows the redirects, and so agrees to everything. */
@@ -19,6 +26,13 @@ async function useTools(url, auth) {
 
 const signIn = (options) => (url) => useTools(url, person(options));
 
+/** For servers that are not to be trusted: the client gives up, and for this reason. */
+const giveUp = (reason) => async (url) => {
+  const outcome = await useTools(url, person()).catch((error) => error);
+  if (outcome instanceof AuthError && outcome.reason === reason) return;
+  throw new Error(`Expected to give up because of ${reason}`, { cause: outcome });
+};
+
 export const signIns = {
   ...Object.fromEntries(
     [
@@ -30,25 +44,26 @@ export const signIns = {
       "scope-from-scopes-supported",
       "scope-omitted-when-undefined",
       "scope-step-up",
-      "scope-retry-limit",
       "token-endpoint-auth-basic",
       "token-endpoint-auth-post",
       "token-endpoint-auth-none",
-      "resource-mismatch",
       "offline-access-scope",
       "offline-access-not-supported",
       "authorization-server-migration",
       "iss-supported",
       "iss-not-advertised",
-      "iss-supported-missing",
-      "iss-wrong-issuer",
-      "iss-unexpected",
-      "iss-normalized",
-      "metadata-issuer-mismatch",
       "dpop",
       "dpop-nonce",
     ].map((name) => [`auth/${name}`, signIn()]),
   ),
+
+  "auth/resource-mismatch": giveUp("resource_mismatch"),
+  "auth/iss-supported-missing": giveUp("issuer_mismatch"),
+  "auth/iss-wrong-issuer": giveUp("issuer_mismatch"),
+  "auth/iss-unexpected": giveUp("issuer_mismatch"),
+  "auth/iss-normalized": giveUp("issuer_mismatch"),
+  "auth/metadata-issuer-mismatch": giveUp("issuer_mismatch"),
+  "auth/scope-retry-limit": giveUp("scope_refused"),
 
   "auth/basic-cimd": signIn({ clientMetadata: "https://conformance-test.local/client-metadata.json" }),
 

@@ -80,7 +80,10 @@ export function defineTools(server) {
     "test_mirrored_header",
     {
       description: "Mirrors an argument into a header.",
-      input: z.object({ region: z.string().meta({ "x-mcp-header": "Region" }), query: z.string().optional() }),
+      input: z.object({
+        region: z.string().meta({ "x-mcp-header": "Region" }),
+        query: z.string().optional(),
+      }),
     },
     ({ region }) => `Region ${region}`,
   );

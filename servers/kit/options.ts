@@ -1,7 +1,12 @@
 /** The command line of a server: where its database is, and whether it serves over stdio or HTTP. */
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { AUTH_HELP, AUTH_OPTIONS, type AuthChoice, readAuth } from "./auth-options.js";
 import { dataFolder } from "./data-folder.js";
+import { isLoopback, LOOPBACK, UsageError } from "./usage.js";
+
+export type { AuthChoice } from "./auth-options.js";
+export { isLoopback, UsageError } from "./usage.js";
 
 /** What the command lines of two servers differ in. */
 export interface CommandLine {
@@ -19,6 +24,8 @@ export interface CommandLine {
   readonly port: number;
   /** A host name to show in messages, e.g. `incidents.example.com`. */
   readonly exampleHost: string;
+  /** Whether `--auth` is there: whether callers over HTTP can be asked who they are. */
+  readonly authenticates?: boolean | undefined;
 }
 
 export interface HttpOptions {
@@ -26,21 +33,17 @@ export interface HttpOptions {
   readonly port: number;
   /** Host names that requests may bear besides those of the loopback. */
   readonly allowHosts: readonly string[];
+  /** Undefined: whoever reaches the address is served. */
+  readonly auth: AuthChoice | undefined;
 }
 
 export type Options =
   | { readonly show: "help" | "version" }
   | { readonly show?: undefined; readonly database: string; readonly http: HttpOptions | undefined };
 
-/** The command line was wrong: the message says what, in one line. */
-export class UsageError extends Error {
-  override readonly name = "UsageError";
-}
-
-const LOOPBACK = "127.0.0.1";
-
 /** What `--help` prints. */
-export function helpOf({ command, serves, noun, databaseVariable, port }: CommandLine): string {
+export function helpOf(spec: CommandLine): string {
+  const { command, serves, noun, databaseVariable, port } = spec;
   return `${command}: ${serves} as an MCP server
 
 Usage: ${command} [options]
@@ -50,7 +53,7 @@ Serves one client on stdin and stdout, or with --http any number of them.
   --database FILE      where the ${noun} is kept; made if missing
   --http [HOST:PORT]   serve at http://HOST:PORT/mcp (default ${LOOPBACK}:${port}; port 0 takes any free one)
   --allow-host NAME    host name by which clients may call over HTTP; repeat it for more
-  --help               show this
+${spec.authenticates ? AUTH_HELP : ""}  --help               show this
   --version            show the version
 
 Environment:
@@ -65,7 +68,7 @@ Environment:
  * @example readOptions(INCIDENTS, ["--http", "[::1]:9000"], {})
  */
 export function readOptions(spec: CommandLine, argv: readonly string[], env: NodeJS.ProcessEnv): Options {
-  const values = parse(argv, spec.port);
+  const values = parse(spec, argv);
   if (values.help) return { show: "help" };
   if (values.version) return { show: "version" };
   const http = values.http === undefined ? undefined : readAddress(values.http, spec.port);
@@ -84,15 +87,11 @@ export function readOptions(spec: CommandLine, argv: readonly string[], env: Nod
       `--http ${http.host}:${http.port} can be reached from other machines: name the host by which they call, with --allow-host ${spec.exampleHost}`,
     );
   }
-  return { database: databaseOf(spec, values.database, env), http: http && { ...http, allowHosts } };
+  const auth = readAuth(spec.exampleHost, http, values);
+  return { database: databaseOf(spec, values.database, env), http: http && { ...http, allowHosts, auth } };
 }
 
-/** Whether an address is one of this machine alone. */
-export function isLoopback(host: string): boolean {
-  return /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(host);
-}
-
-function parse(argv: readonly string[], port: number) {
+function parse({ port, authenticates }: CommandLine, argv: readonly string[]) {
   try {
     return parseArgs({
       args: withAddress(argv, port),
@@ -100,6 +99,8 @@ function parse(argv: readonly string[], port: number) {
         database: { type: "string" },
         http: { type: "string" },
         "allow-host": { type: "string", multiple: true },
+        // Where they are not there, the parser says so.
+        ...((authenticates ? AUTH_OPTIONS : {}) as typeof AUTH_OPTIONS),
         help: { type: "boolean", short: "h" },
         version: { type: "boolean" },
       },

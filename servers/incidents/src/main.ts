@@ -13,6 +13,7 @@ const INCIDENTS: ServerCommand = {
   databaseVariable: "INCIDENTS_DATABASE",
   port: 8931,
   exampleHost: "incidents.example.com",
+  authenticates: true,
   async open(database) {
     const [{ createIncidentServer }, { openSqliteStore }] = await Promise.all([
       import("./server.js"),
@@ -20,6 +21,10 @@ const INCIDENTS: ServerCommand = {
     ]);
     const store = openSqliteStore(database);
     return { server: createIncidentServer(store), close: () => store.close() };
+  },
+  async authorize(choice) {
+    const { authorize } = await import("./authorization.js");
+    return authorize(choice);
   },
 };
 

@@ -8,6 +8,7 @@ import { describe, expect, it } from "vitest";
 import { builtFiles, type Running, run } from "../../kit/test/process.js";
 import manifest from "../package.json" with { type: "json" };
 import { temporaryFiles } from "./folder.js";
+import { callTool } from "./http.js";
 
 const file = temporaryFiles();
 const built = builtFiles(import.meta.url, "../src/incidents-mcp.ts", "../src/index.ts");
@@ -154,6 +155,52 @@ describe("over HTTP", () => {
     await again.close();
     child.kill("SIGINT");
     expect(await finished).toMatchObject({ code: 0 });
+  });
+});
+
+describe("--auth", () => {
+  it("is refused over stdio, and dev on addresses that others reach", async () => {
+    const refusal = async (...args: string[]) => {
+      const { code, stdout, stderr } = await command(args).finished;
+      expect({ code, stdout }).toEqual({ code: 2, stdout: "" });
+      return stderr;
+    };
+    expect(await refusal("--auth", "dev")).toMatch(/^incidents-mcp: --auth has no meaning without --http/);
+    const open = ["--http", "0.0.0.0:0", "--allow-host", "a.example.com"];
+    expect(await refusal(...open, "--auth", "dev")).toMatch(/^incidents-mcp: --auth dev [^\n]* alone/);
+  });
+
+  it("dev says loudly what it is, gives tokens to scripts, and ends gracefully", async () => {
+    const script = new URL("../../../scripts/start.mjs", import.meta.url).href;
+    const { nextSteps } = (await import(script)) as {
+      nextSteps(url: string, database: string, authorization: object): string;
+    };
+    const { url, child, finished, printed } = await served(file(), "--auth", "dev");
+    const [, issuer] = await printed(/^Asks for access tokens of (http:\/\/127\.0\.0\.1:\d+)$/m);
+    const [, tokenCommand] = await printed(/^Get one with: (curl .*)$/m);
+    const steps = nextSteps(url, "log.sqlite", { issuer, tokenCommand });
+    const line = /^ {2}(TOKEN=\$\(.*\))$/m.exec(steps)?.[1];
+    expect(line).toBeDefined();
+    const { stdout: token } = await promisify(execFile)("sh", ["-c", `${line}; printf %s "$TOKEN"`]);
+    const args = { title: "Opened by a script", severity: "sev3" };
+    expect(await callTool(url, "open_incident", args)).toMatchObject({ status: 401 });
+    const opened = await callTool(url, "open_incident", args, token);
+    expect(opened.json.result?.content?.[0]?.text).toContain('"INC-1"');
+    child.kill("SIGTERM");
+    const { code, stderr } = await finished;
+    expect(code).toBe(0);
+    expect(stderr).toContain(`*** TEST ISSUER at ${issuer}: it lets everybody on this machine in`);
+    await expect(fetch(`${issuer}/jwks`)).rejects.toThrow();
+  });
+
+  it("dev gives the port back where the log cannot be served", async () => {
+    const { url, child, finished } = await served(file());
+    const { port } = new URL(url);
+    const taken = await command(["--http", port, "--auth", "dev", "--database", file()]).finished;
+    expect(taken).toMatchObject({ code: 1, stdout: "" });
+    expect(taken.stderr).toContain("the port is in use");
+    child.kill("SIGTERM");
+    await finished;
   });
 });
 

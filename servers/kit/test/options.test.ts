@@ -84,6 +84,73 @@ describe("readOptions", () => {
   });
 });
 
+describe("--auth", () => {
+  const spec = { ...NOTES, authenticates: true };
+  const auth = (...argv: string[]) => {
+    const options = readOptions(spec, argv, {});
+    return options.show === undefined ? options.http?.auth : undefined;
+  };
+
+  it("names an authorization server, and for what tokens must be", () => {
+    expect(auth("--http")).toBeUndefined();
+    const issuer = "https://auth.example.com/tenant";
+    expect(auth("--http", "--auth", issuer)).toEqual({ issuer, resource: undefined });
+    expect(auth("--http", "--auth", "dev")).toEqual({ issuer: "dev", resource: undefined });
+    expect(auth("--http", "[::1]:0", "--auth", "dev")).toEqual({ issuer: "dev", resource: undefined });
+    expect(auth("--http", "--auth", "http://127.0.0.1:9000")).toMatchObject({
+      issuer: "http://127.0.0.1:9000",
+    });
+    const resource = "https://notes.example.com/mcp?a=b";
+    const open = ["--http", "0.0.0.0:80", "--allow-host", "notes.example.com", "--resource", resource];
+    expect(auth(...open, "--auth", issuer)).toEqual({ issuer, resource });
+  });
+
+  it.each([
+    [["--auth", "dev"], /^--auth has no meaning without --http/],
+    [["--auth", "https://auth.example.com"], /^--auth has no meaning without --http/],
+    [["--http", "--auth"], /--auth/],
+    [["--http", "--auth", ""], /^--auth expects .* got ""$/],
+    [
+      ["--http", "--auth", "auth.example.com"],
+      /^--auth expects the URL of an authorization server, or "dev"/,
+    ],
+    [["--http", "--auth", "http://auth.example.com"], /https, or http on this machine/],
+    [["--http", "--auth", "https://auth.example.com?a"], /^--auth expects/],
+    [["--http", "--auth", "https://a:b@auth.example.com"], /^--auth expects/],
+    [["--http", "--resource", "https://notes.example.com/mcp"], /^--resource has no meaning without --auth$/],
+    [["--http", "--auth", "dev", "--resource", "https://a/mcp#x"], /^--resource expects/],
+    [["--http", "--auth", "dev", "--resource", "notes"], /^--resource expects/],
+    [
+      ["--http", "0.0.0.0:80", "--allow-host", "a.example.com", "--auth", "https://auth.example.com"],
+      /name it, with --resource https:\/\/notes\.example\.com\/mcp$/,
+    ],
+    [
+      [
+        "--http",
+        "0.0.0.0:80",
+        "--allow-host",
+        "a.example.com",
+        "--auth",
+        "dev",
+        "--resource",
+        "https://a/mcp",
+      ],
+      /^--auth dev lets everybody in, so it serves this machine alone: expected --http 127\.0\.0\.1:80/,
+    ],
+    [["--http", "192.0.2.1", "--allow-host", "a.example.com", "--auth", "dev"], /serves this machine alone/],
+  ])("refuses %j in one line", (argv, message) => {
+    expect(() => readOptions(spec, argv, {})).toThrow(UsageError);
+    expect(() => readOptions(spec, argv, {})).toThrow(message);
+    expect(() => readOptions(spec, argv, {})).toThrow(/^[^\n]*$/);
+  });
+
+  it("is not there where the server does not ask callers who they are", () => {
+    expect(() => readOptions(NOTES, ["--http", "--auth", "dev"], {})).toThrow("Unknown option '--auth'");
+    expect(helpOf(NOTES)).not.toContain("--auth");
+    expect(helpOf(spec)).toMatch(/^ {2}--auth ISSUER {8}\S.*\n {23}\S.*\n {2}--resource URL {7}\S/m);
+  });
+});
+
 describe("helpOf", () => {
   it("names the command, the file, the port and the variable, in two columns", () => {
     const help = helpOf(NOTES);

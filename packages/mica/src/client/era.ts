@@ -65,21 +65,23 @@ export async function findEra(
   options: SendOptions,
   spoken: readonly string[] = MODERN_VERSIONS,
 ): Promise<Era> {
-  const tried = new Set<string>();
+  const refused = new Set<string>();
   for (;;) {
     const requested = exchanger.protocolVersion;
-    tried.add(requested);
     try {
       const discovered = await discover(exchanger, options);
       exchanger.protocolVersion = chooseVersion(spoken, discovered.supportedVersions);
-      const branch = tried.size > 1 ? "modern_error" : "discovered";
+      const branch = refused.size > 0 ? "modern_error" : "discovered";
       return { kind: "modern", branch, protocolVersion: exchanger.protocolVersion, discovered };
     } catch (error) {
       const code = rpcCodeOf(error);
       if (code === ErrorCode.UnsupportedProtocolVersion) {
         const supported = supportedIn(error as McpError);
         const chosen = chooseVersion(spoken, supported, error);
-        if (tried.has(chosen)) throw contradiction(chosen, supported, error);
+        // "SHOULD select a mutually supported version from the `supported` list and retry" (basic/versioning, Protocol
+        // Version Negotiation): once, even where that is the one just refused, as by the last process of an old release.
+        if (refused.has(chosen)) throw contradiction(chosen, supported, error);
+        refused.add(requested);
         exchanger.protocolVersion = chosen;
         continue;
       }

@@ -7,7 +7,7 @@ import type { CallToolResult, Tool } from "../protocol/features.js";
 import type { Result } from "../protocol/types.js";
 import { checkJsonSchema } from "../schema/check.js";
 import { type HeaderParam, headerParams, readPath } from "../schema/header-params.js";
-import { compileJsonSchema, type JsonSchemaValidator } from "../schema/json-schema.js";
+import type { JsonSchemaValidator } from "../schema/json-schema.js";
 import { describeProblems } from "../schema/validate.js";
 import type { MirroredHeader } from "../transport.js";
 import { whileWanted } from "./deadline.js";
@@ -201,7 +201,8 @@ async function outputProblem(
 async function compileOutput(tool: Tool, warn: Warn): Promise<JsonSchemaValidator | undefined> {
   try {
     checkJsonSchema(tool.outputSchema, "outputSchema");
-    return await compileJsonSchema(tool.outputSchema as NonNullable<Tool["outputSchema"]>);
+    const { compileJsonSchema } = await import("../schema/json-schema.js");
+    return compileJsonSchema(tool.outputSchema as NonNullable<Tool["outputSchema"]>);
   } catch (cause) {
     unchecked(tool, warn, cause);
     return undefined;

@@ -99,7 +99,11 @@ function optionsOf(source: JsonSchema, at: string): Options | undefined {
     }
     const names = source["enumNames"];
     if (names === undefined) return { enum: listed as string[] };
-    if (!Array.isArray(names) || names.length !== listed.length || names.some((it) => typeof it !== "string")) {
+    if (
+      !Array.isArray(names) ||
+      names.length !== listed.length ||
+      names.some((it) => typeof it !== "string")
+    ) {
       throw new TypeError(
         `${at}: enumNames must hold a string for each of the ${listed.length} options, got ${JSON.stringify(names)}`,
       );

@@ -1,6 +1,6 @@
 /** One way to validate, whatever kind of schema an author gave; problems always name their place. */
 import type { JsonSchema } from "../protocol/features.js";
-import { compileJsonSchema, type JsonSchemaValidator } from "./json-schema.js";
+import type { JsonSchemaValidator } from "./json-schema.js";
 import { isStandardSchema, type Schema, type StandardResult } from "./standard.js";
 
 /** One thing that is wrong with a value. `path` is like `items[0].name`; empty for the value itself. */
@@ -13,11 +13,11 @@ export type Validation =
   | { readonly value: unknown; readonly problems?: undefined }
   | { readonly problems: readonly Problem[] };
 
-/** Validates a value; synchronous wherever the schema is. */
+/** Validates a value; synchronous wherever the schema is, but for the first values of JSON Schema given as data. */
 export type Validate = (value: unknown) => Validation | Promise<Validation>;
 
 /**
- * Prepares validation of one schema. Cheap: a validator of JSON Schema is built at first use.
+ * Prepares validation of one schema. Cheap: what validates JSON Schema is loaded, and a validator built, at first use.
  *
  * @example const validate = createValidator(z.object({ id: z.string() })); validate({ id: 1 })
  */
@@ -45,10 +45,16 @@ function fromStandard(result: StandardResult<unknown>): Validation {
 
 function dataValidator(schema: JsonSchema): Validate {
   let validator: JsonSchemaValidator | undefined;
-  return (value) => {
-    validator ??= compileJsonSchema(schema);
-    const problems = validator(value);
+  const check = (value: unknown): Validation => {
+    const problems = (validator as JsonSchemaValidator)(value);
     return problems.length ? { problems } : { value };
+  };
+  return (value) => {
+    if (validator !== undefined) return check(value);
+    return import("./json-schema.js").then(({ compileJsonSchema }) => {
+      validator ??= compileJsonSchema(schema);
+      return check(value);
+    });
   };
 }
 

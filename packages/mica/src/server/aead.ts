@@ -16,23 +16,39 @@ export async function createAead(key: Uint8Array): Promise<Aead> {
   return node === undefined ? webAead(key) : nodeAead(node, key);
 }
 
-function nodeAead(node: typeof import("node:crypto"), key: Uint8Array): Aead {
+function nodeAead(node: typeof import("node:crypto"), bytes: Uint8Array): Aead {
+  const key = node.createSecretKey(bytes);
+  const options = { authTagLength: TAG };
+  // Asked of the system for many nonces at once; each part is used for one.
+  const random = Buffer.alloc(NONCE * 256);
+  let used = random.length;
   return {
     seal(plaintext, associated) {
-      const nonce = node.randomBytes(NONCE);
-      const cipher = node.createCipheriv("aes-256-gcm", key, nonce, { authTagLength: TAG });
+      if (used === random.length) {
+        node.randomFillSync(random);
+        used = 0;
+      }
+      const box = Buffer.allocUnsafe(NONCE + plaintext.length + TAG);
+      random.copy(box, 0, used, used + NONCE);
+      random.fill(0, used, used + NONCE);
+      used += NONCE;
+      const cipher = node.createCipheriv("aes-256-gcm", key, box.subarray(0, NONCE), options);
       cipher.setAAD(associated);
-      return Buffer.concat([nonce, cipher.update(plaintext), cipher.final(), cipher.getAuthTag()]);
+      box.set(cipher.update(plaintext), NONCE);
+      cipher.final();
+      box.set(cipher.getAuthTag(), NONCE + plaintext.length);
+      return box;
     },
     open(box, associated) {
       if (box.length < NONCE + TAG) return undefined;
-      const decipher = node.createDecipheriv("aes-256-gcm", key, box.subarray(0, NONCE), {
-        authTagLength: TAG,
-      });
+      const decipher = node.createDecipheriv("aes-256-gcm", key, box.subarray(0, NONCE), options);
       decipher.setAAD(associated);
       decipher.setAuthTag(box.subarray(box.length - TAG));
+      // GCM has no blocks to fill: all of it comes at once. Nothing of it counts before the tag was compared.
+      const plaintext = decipher.update(box.subarray(NONCE, box.length - TAG));
       try {
-        return Buffer.concat([decipher.update(box.subarray(NONCE, box.length - TAG)), decipher.final()]);
+        decipher.final();
+        return plaintext;
       } catch {
         return undefined;
       }

@@ -106,6 +106,20 @@ describe("a modern server", () => {
     ).toEqual(["2030-01-01", "2026-07-28"]);
   });
 
+  it("that refuses a version which it says it speaks is asked once more", async () => {
+    let refusals = 1;
+    const server = scripted({
+      "server/discover": () => {
+        if (refusals-- > 0) throw new ProtocolError(-32022, "No", { supported: ["2026-07-28"] });
+        return DISCOVERED;
+      },
+    });
+    const client = await clientOf(server);
+    expect(client.protocolVersion).toBe("2026-07-28");
+    expect(server.requests).toHaveLength(2);
+    await client.close();
+  });
+
   it("that refuses a version which it says it speaks does not keep us asking", async () => {
     const server = scripted({
       "server/discover": () => {
@@ -116,7 +130,7 @@ describe("a modern server", () => {
       code: "unsupported_version",
       message: expect.stringContaining("although it says"),
     });
-    expect(server.requests).toHaveLength(1);
+    expect(server.requests).toHaveLength(2);
   });
 
   it.each([

@@ -91,7 +91,14 @@ describe("createValidator", () => {
   it("is synchronous where the schema is", () => {
     expect(createValidator(z.string())("x")).not.toBeInstanceOf(Promise);
     expect(createValidator(type("string"))("x")).not.toBeInstanceOf(Promise);
-    expect(createValidator({ type: "string" })("x")).not.toBeInstanceOf(Promise);
+  });
+
+  it("loads what validates JSON Schema at first use, and is synchronous from then on", async () => {
+    const validate = createValidator({ type: "string" });
+    const first = [validate("x"), validate(1)];
+    expect(first[0]).toBeInstanceOf(Promise);
+    expect(await Promise.all(first)).toMatchObject([{ value: "x" }, { problems: [{ path: "" }] }]);
+    expect(validate("y")).toEqual({ value: "y" });
   });
 
   it("waits for schemas that are not", async () => {

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from "vitest";
 import type { ChangeBus, ChangeEvent } from "../../src/bus/bus.js";
 import { memoryBus } from "../../src/bus/memory.js";
 import { MetaKey } from "../../src/protocol/meta.js";
-import type { JSONRPCNotification, RequestId } from "../../src/protocol/types.js";
+import { type JSONRPCNotification, PROTOCOL_VERSION, type RequestId } from "../../src/protocol/types.js";
 import { createServer, type Server } from "../../src/server/server.js";
 import { callerOf, type SendOptions } from "../support/caller.js";
 import { checkedServer } from "../support/wire-schema.js";
@@ -71,6 +71,54 @@ function listening(server: Server) {
   };
   return { caller, listen };
 }
+
+describe("changes of a tenant", () => {
+  /** Subscribes as an authenticating binding would; null for a caller who is not asked. */
+  function hearing(server: Server, principal: string | null): string[] {
+    const heard: string[] = [];
+    const meta = { [MetaKey.protocolVersion]: PROTOCOL_VERSION, [MetaKey.clientCapabilities]: {} };
+    const params = { _meta: meta, notifications: { resourceSubscriptions: ["x:a"] } };
+    void server.handle(
+      { jsonrpc: "2.0", id: 1, method: "subscriptions/listen", params },
+      {
+        notify: ({ params }) => params?.["uri"] !== undefined && heard.push(String(params["uri"])),
+        signal: new AbortController().signal,
+        auth: principal === null ? undefined : { principal, scopes: [], claims: {} },
+      },
+    );
+    return heard;
+  }
+
+  it("reach its subscribers alone, those of nobody all", () => {
+    const server = createServer({
+      name: "test",
+      version: "1.0.0",
+      tenantOf: (auth) => auth?.principal ?? "",
+    });
+    server.resource("x:a", { name: "a" }, () => "a");
+    const all = ["acme", "other", null].map((principal) => hearing(server, principal));
+    const heard = () => all.map(({ length }) => length);
+    server.resourceUpdated("x:a", "acme");
+    expect(heard()).toEqual([1, 0, 0]);
+    server.resourceUpdated("x:a", "");
+    expect(heard()).toEqual([1, 0, 1]);
+    server.resourceUpdated("x:a");
+    expect(heard()).toEqual([2, 1, 2]);
+    server.endSubscriptions();
+  });
+
+  it("reach nobody where the server does not say whose tenant a caller is", () => {
+    const server = createServer({ name: "test", version: "1.0.0" });
+    server.resource("x:a", { name: "a" }, () => "a");
+    const heard = hearing(server, "acme");
+    server.resourceUpdated("x:a", "acme");
+    server.resourceUpdated("x:a", "");
+    expect(heard).toEqual([]);
+    server.resourceUpdated("x:a");
+    expect(heard).toEqual(["x:a"]);
+    server.endSubscriptions();
+  });
+});
 
 describe("the acknowledgement", () => {
   it("comes first, and says what was agreed", () => {

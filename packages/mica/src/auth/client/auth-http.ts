@@ -9,6 +9,7 @@ import {
   queryOf,
   receivedAnswer,
   type SentRequest,
+  secretsOf,
   sentHeaders,
   withoutSecrets,
 } from "./step.js";
@@ -87,9 +88,10 @@ export function authHttp({ server, signal, limits, onStep }: AuthHttpOptions): A
       async (url, init = {}) => {
         let answered: AuthStep["answered"];
         const sent = sentRequest(url, init);
+        const secrets = secretsOf(init.headers, init.body instanceof URLSearchParams ? init.body : []);
         try {
-          const answer = await send(url, init, ({ status, headers }, text) => {
-            answered = receivedAnswer(status, headers, text);
+          const answer = await send(url, init, (received, text) => {
+            answered = receivedAnswer(received, text, secrets);
           });
           tell({ rung, about, sent, answered });
           return answer;

@@ -122,14 +122,19 @@ export function fileStore(path: string): AuthStore {
         );
         return true;
       }),
-    async exclusively(key, work, signal) {
-      const { mkdir } = await import("node:fs/promises");
-      const { createHash } = await import("node:crypto");
-      const { dirname } = await import("node:path");
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      // Keys are URLs, which are no names of files.
-      const name = createHash("sha256").update(key).digest("hex").slice(0, 16);
-      return inTurn(key, () => withLockFile(`${path}.${name}.lock`, work, signal), signal);
-    },
+    exclusively: (key, work, signal) =>
+      inTurn(
+        key,
+        async () => {
+          const { mkdir } = await import("node:fs/promises");
+          const { createHash } = await import("node:crypto");
+          const { dirname } = await import("node:path");
+          await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+          // Keys are URLs, which are no names of files.
+          const name = createHash("sha256").update(key).digest("hex").slice(0, 16);
+          return withLockFile(`${path}.${name}.lock`, work, signal);
+        },
+        signal,
+      ),
   };
 }

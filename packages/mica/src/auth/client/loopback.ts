@@ -51,8 +51,9 @@ export function loopback(options: LoopbackOptions): Redirect {
       let pending: ServerResponse | undefined;
 
       const serve = (request: IncomingMessage, response: ServerResponse) => {
-        const url = new URL(request.url ?? "/", `http://${hostOf(host)}`);
-        if (url.pathname !== path) return answer(response, 404, "There is nothing here.");
+        const target = `http://${hostOf(host)}${request.url}`;
+        const url = URL.canParse(target) ? new URL(target) : undefined;
+        if (url?.pathname !== path) return answer(response, 404, "There is nothing here.");
         if (request.method !== "GET") return answer(response, 405, "Only GET is answered here.");
         // Anybody on this machine can knock here: only who knows the state is let in.
         if (waiting === undefined || url.searchParams.get("state") !== waiting.state) {

@@ -50,13 +50,7 @@ async function revoke(
   if (client === undefined) {
     throw new AuthError("no_client", `The client ${grant.client.clientId} is not among the options any more`);
   }
-  // With the refresh token, what was issued for it ends as well (RFC 7009, section 2.1).
-  const all: readonly (readonly [string, string | undefined])[] = [
-    ["refresh_token", tokens.refreshToken],
-    ["access_token", tokens.accessToken],
-  ];
-  for (const [hint, token] of all) {
-    if (token === undefined) continue;
+  const send = async (hint: string, token: string): Promise<number> => {
     const answer = await oauth.revocationRequest(
       metadata as oauth.AuthorizationServer,
       { client_id: client.clientId },
@@ -68,11 +62,16 @@ async function revoke(
         [oauth.allowInsecureRequests]: true,
       },
     );
-    if (answer.status !== 200) {
-      throw new AuthError(
-        "token_refused",
-        `${issuer} answered HTTP ${answer.status} to a revocation, expected 200`,
-      );
-    }
+    return answer.status;
+  };
+  const { refreshToken, accessToken } = tokens;
+  // What could go on for long comes first. Not every server can revoke an access token, which ends soon by itself.
+  const status =
+    refreshToken === undefined
+      ? await send("access_token", accessToken)
+      : await send("refresh_token", refreshToken);
+  if (status !== 200) {
+    throw new AuthError("token_refused", `${issuer} answered HTTP ${status} to a revocation, expected 200`);
   }
+  if (refreshToken !== undefined) await send("access_token", accessToken).catch(() => {});
 }

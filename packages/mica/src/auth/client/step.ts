@@ -77,9 +77,20 @@ export function withoutSecrets(members: Readonly<Record<string, unknown>>): Reco
   );
 }
 
-/** The values of secrets, so that they can be taken out of texts. */
-export function secretsIn(members: Iterable<readonly [string, string]>): string[] {
-  return [...members].flatMap(([name, value]) => (SECRET_MEMBERS.has(name) && value !== "" ? [value] : []));
+/** What was sent that must not come back in any text: servers like to say what they were sent. */
+export function secretsOf(
+  headers: Readonly<Record<string, string>> = {},
+  form: Iterable<readonly [string, string]> = [],
+): string[] {
+  const inHeaders = Object.entries(headers).flatMap(([name, value]) =>
+    SECRET_HEADERS.has(name.toLowerCase()) ? [value.replace(/^\w+ /, "")] : [],
+  );
+  const inForm = [...form].flatMap(([name, value]) => (SECRET_MEMBERS.has(name) ? [value] : []));
+  return [...inHeaders, ...inForm].filter((secret) => secret !== "");
+}
+
+export function without(secrets: readonly string[], text: string): string {
+  return secrets.reduce((clean, secret) => clean.replaceAll(secret, "[hidden]"), text);
 }
 
 export function sentHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
@@ -92,10 +103,16 @@ export function sentHeaders(headers: Readonly<Record<string, string>>): Record<s
   );
 }
 
-export function receivedAnswer(status: number, headers: Headers, text: string): ReceivedAnswer {
+/** @param secrets What was sent, and is not to be told. */
+export function receivedAnswer(
+  { status, headers }: Response,
+  given: string,
+  secrets: readonly string[],
+): ReceivedAnswer {
+  const text = without(secrets, given);
   const told = TOLD_HEADERS.flatMap((name) => {
     const value = headers.get(name);
-    return value === null ? [] : [[name, value] as const];
+    return value === null ? [] : [[name, without(secrets, value)] as const];
   });
   const answer = { status, headers: Object.fromEntries(told) };
   try {

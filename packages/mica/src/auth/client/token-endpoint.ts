@@ -6,7 +6,7 @@ import { type AuthFetch, type AuthHttp, jsonObject } from "./auth-http.js";
 import type { DpopKey, Nonces } from "./dpop.js";
 import type { KnownClient } from "./known-client.js";
 import { endpoint, type ServerMetadata } from "./server-metadata.js";
-import { type AuthRung, secretsIn } from "./step.js";
+import { type AuthRung, secretsOf, without } from "./step.js";
 
 /** What `oauth4webapi` needs for one request. */
 export interface TokenCall {
@@ -156,9 +156,9 @@ function secretKeeper(fetch: AuthFetch): { fetch: AuthFetch; hide: (text: string
   const secrets: string[] = [];
   return {
     fetch(url, init) {
-      if (init?.body instanceof URLSearchParams) secrets.push(...secretsIn(init.body));
+      secrets.push(...secretsOf(init?.headers, init?.body instanceof URLSearchParams ? init.body : []));
       return fetch(url, init);
     },
-    hide: (text) => secrets.reduce((clean, secret) => clean.replaceAll(secret, "[hidden]"), text),
+    hide: (text) => without(secrets, text),
   };
 }

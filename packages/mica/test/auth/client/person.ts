@@ -22,7 +22,10 @@ export function person(options: { host?: string; port?: number; onPage?: (url: U
       const page = new URL(url);
       pages.push(page);
       options.onPage?.(page);
-      void fetch(url).then(async (answer) => read.push(await answer.text()));
+      fetch(url)
+        .then(async (answer) => read.push(await answer.text()))
+        // A browser that nobody answers any more.
+        .catch(() => {});
     },
   });
   return { redirect, pages, read };

@@ -49,6 +49,12 @@ export const OPTION_ROWS = [
   { name: "no-ask", special: true, help: "tell the server that nobody can be asked" },
   { name: "no-open", special: true, help: "show pages that the server wants opened, and open none" },
   { name: "root", value: "DIR", repeatable: true, special: true, help: "a directory to tell the server of" },
+  { name: "scope", value: "SCOPE", repeatable: true, special: true, help: "a scope to ask for in any case" },
+  { name: "client-id", value: "ID", special: true, help: "a client id that was registered beforehand" },
+  { name: "issuer", value: "URL", special: true, help: "the authorization server that --client-id is for" },
+  { name: "client-metadata", value: "URL", special: true, help: "a document that describes the client" },
+  { name: "port", value: "PORT", special: true, help: "where the browser comes back to; default: any port" },
+  { name: "again", special: true, help: "sign in although somebody is signed in" },
   { name: "json", help: "print JSON for scripts, failures included" },
   { name: "verbose", help: "show all details, the server's stderr and its notifications" },
   { name: "timeout", value: "SECONDS", help: "longest wait for an answer or for progress (default 60)" },
@@ -80,7 +86,13 @@ export type SpecialOption =
   | "decline"
   | "no-ask"
   | "no-open"
-  | "root";
+  | "root"
+  | "scope"
+  | "client-id"
+  | "issuer"
+  | "client-metadata"
+  | "port"
+  | "again";
 
 /** The options of verbs in which a server may ask for input (patterns/mrtr, Supported Requests). */
 export const ANSWERING = [
@@ -90,4 +102,14 @@ export const ANSWERING = [
   "no-ask",
   "no-open",
   "root",
+] as const satisfies readonly SpecialOption[];
+
+/** The options of verbs that sign in. */
+export const SIGNING_IN = [
+  "scope",
+  "client-id",
+  "issuer",
+  "client-metadata",
+  "port",
+  "no-open",
 ] as const satisfies readonly SpecialOption[];

@@ -31,6 +31,13 @@ export interface Options {
   /** Whether pages may be opened from here. */
   readonly open: boolean;
   readonly roots: readonly string[];
+  /** To ask for when signing in. */
+  readonly scopes: readonly string[];
+  readonly clientId: string | undefined;
+  readonly issuer: string | undefined;
+  readonly clientMetadata: string | undefined;
+  readonly port: number | undefined;
+  readonly again: boolean;
 }
 
 type Era = "auto" | "modern" | "legacy";
@@ -76,6 +83,12 @@ export function readOptions(values: OptionValues): Options {
     ask: values["no-ask"] !== true,
     open: values["no-open"] !== true,
     roots: texts(values, "root"),
+    scopes: texts(values, "scope"),
+    clientId: text(values, "client-id"),
+    issuer: text(values, "issuer"),
+    clientMetadata: text(values, "client-metadata"),
+    port: port(text(values, "port")),
+    again: values["again"] === true,
   };
 }
 
@@ -92,6 +105,12 @@ export function texts(values: OptionValues, name: string): string[] {
 function readEra(era: string | undefined): Era | undefined {
   if (era === undefined || ERAS.includes(era as Era)) return era as Era | undefined;
   throw optionError("--era", `expected ${ERAS.join(", ")}, got ${JSON.stringify(era)}`);
+}
+
+function port(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  if (/^\d+$/.test(given) && Number(given) > 0 && Number(given) < 65_536) return Number(given);
+  throw optionError("--port", `expected a port from 1 to 65535, got ${JSON.stringify(given)}`);
 }
 
 function milliseconds(seconds: string | undefined): number | undefined {

@@ -108,6 +108,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       operands,
       options,
       screen,
+      signal,
       async givenArguments() {
         const { readGivenArguments } = await import("./given-arguments.js");
         return readGivenArguments(pairs, options.args, streams, signal);

@@ -11,6 +11,8 @@ export interface VerbContext {
   readonly operands: readonly string[];
   readonly options: Options;
   readonly screen: Screen;
+  /** Aborts when the command is to end early. */
+  readonly signal: AbortSignal;
   /** Pairs and `--args`, read; nothing is connected for it. */
   readonly givenArguments: () => Promise<GivenArguments>;
   /** Connects, at the first call; whoever runs the verb disconnects. */

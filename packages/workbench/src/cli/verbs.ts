@@ -1,5 +1,5 @@
 /** THE table of verbs. Adding a verb is one row here and one file in verbs/. */
-import { ANSWERING, type SpecialOption } from "./option-rows.js";
+import { ANSWERING, SIGNING_IN, type SpecialOption } from "./option-rows.js";
 import type { LocalVerbModule, VerbModule } from "./verb.js";
 
 interface Row {
@@ -88,6 +88,42 @@ export const VERBS: readonly VerbRow[] = [
     options: ["args", "out", ...ANSWERING],
     examples: ["mica prompt http://127.0.0.1:8931/mcp prepare_week focus=writing"],
     load: () => import("./verbs/prompt.js"),
+  },
+  {
+    name: "login",
+    summary: "sign in to a server at a URL, for all the commands to come",
+    takes: [],
+    options: ["again", ...SIGNING_IN],
+    examples: [
+      "mica login https://example.com/mcp",
+      "MICA_CLIENT_SECRET=... mica login https://example.com/mcp --client-id my-app --issuer https://auth.example.com",
+    ],
+    load: () => import("./verbs/login.js"),
+  },
+  {
+    name: "logout",
+    summary: "revoke what was issued for a server, and forget it",
+    takes: [],
+    examples: ["mica logout https://example.com/mcp"],
+    load: () => import("./verbs/logout.js"),
+  },
+  {
+    name: "whoami",
+    summary: "who is signed in to a server, as what, and for how long",
+    takes: [],
+    examples: ["mica whoami https://example.com/mcp"],
+    load: () => import("./verbs/whoami.js"),
+  },
+  {
+    name: "auth",
+    summary: "walk the whole ladder of signing in to a server, and draw each step; nothing is kept",
+    takes: [],
+    options: SIGNING_IN,
+    examples: [
+      "mica auth https://example.com/mcp",
+      "mica auth http://127.0.0.1:8931/mcp --no-open --verbose",
+    ],
+    load: () => import("./verbs/auth.js"),
   },
   {
     name: "build",

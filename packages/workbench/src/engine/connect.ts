@@ -5,10 +5,12 @@ import {
   type ClientWarning,
   type ConnectTarget,
   connect,
+  type HttpAuth,
   type InputHandlers,
 } from "mica-mcp/client";
 import { NAME, VERSION } from "../version.js";
-import type { Target } from "./target.js";
+import { keptAuth } from "./credentials.js";
+import { type Target, targetName } from "./target.js";
 import { asUsageError } from "./usage-error.js";
 
 /** What a client warns of, and one thing that only a target can do. */
@@ -28,6 +30,8 @@ export interface ConnectSettings {
   readonly handlers: InputHandlers;
   /** Receives the server's stderr line by line; without it the last lines are kept for error messages. */
   readonly onServerLine: ((line: string) => void) | undefined;
+  /** Default: those of whoever is signed in, unless a header says who calls. */
+  readonly auth?: HttpAuth | undefined;
 }
 
 export interface Connected {
@@ -49,6 +53,7 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
   const { signal, timeoutMs, era, handlers, onWarning } = settings;
   const startedAt = performance.now();
   try {
+    const auth = settings.auth ?? (await authOf(target));
     const client = await connect(connectTarget(target, settings), {
       name: NAME,
       version: VERSION,
@@ -57,11 +62,29 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
       ...(era !== undefined && { era }),
       onWarning: ({ code, message }) => onWarning({ code, message }),
       ...(timeoutMs !== undefined && { limits: { timeoutMs } }),
+      ...(auth !== undefined && { auth }),
     });
     return { client, discoverMs: performance.now() - startedAt };
   } catch (error) {
-    throw asUsageError(error);
+    throw asUsageError(withHint(error, target));
   }
+}
+
+/** What to do about a server that wants somebody to sign in. */
+function withHint(error: unknown, target: Target): unknown {
+  const { reason, cause } = error as { reason?: unknown; cause?: { status?: unknown } };
+  const isUnsigned = reason === "sign_in_needed" || (reason === undefined && cause?.status === 401);
+  if (error instanceof Error && isUnsigned && target.kind === "url") {
+    error.message += `; mica login ${targetName(target)} signs in`;
+  }
+  return error;
+}
+
+async function authOf(target: Target): Promise<HttpAuth | undefined> {
+  if (target.kind !== "url" || Object.keys(target.headers).some((name) => /^authorization$/i.test(name))) {
+    return undefined;
+  }
+  return keptAuth(target.url);
 }
 
 /** What every call is given besides its own callbacks. */

@@ -1,0 +1,25 @@
+/** The page of an authorization server: opened where that can be done, shown in any case. */
+import type { LoopbackOptions } from "mica-mcp/auth/client";
+import { openUrl } from "../engine/open-url.js";
+import { judgeUrl } from "../engine/url-verdict.js";
+import type { Options } from "./options.js";
+import type { Screen } from "./screen.js";
+import { visibleLine } from "./terminal.js";
+
+/** Opens the page that a person signs in on, and says so on stderr. */
+export function signInPage({ err, say }: Screen, { open }: Options): LoopbackOptions["open"] {
+  const { bold, dim, yellow } = err.paint;
+  return async (url) => {
+    const { refusal, warnings, host } = judgeUrl(url);
+    // Whatever it is, no program gets to see it.
+    if (refusal !== undefined) throw new Error(refusal);
+    await say(`${open ? "Opening" : "Open"} this page of ${bold(host)} to sign in:`);
+    await say(`  ${visibleLine(url)}`);
+    for (const warning of warnings) await say(yellow(`  Warning: ${visibleLine(warning)}.`));
+    const problem = open ? await openUrl(url) : undefined;
+    if (problem !== undefined) {
+      await say(yellow(`  It could not be opened (${visibleLine(problem)}). Open it yourself.`));
+    }
+    await say(dim("  Waiting for you to come back from it; Ctrl-C gives up."));
+  };
+}

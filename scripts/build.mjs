@@ -18,10 +18,9 @@ const require = createRequire(import.meta.url);
 const CHUNKS = [
   {
     name: "base",
-    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|values))/,
+    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options)\.ts|stdio\/(?:lines|outbox|limits|own-stdout|deadline|overlong|launch-options)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|values))/,
     priority: 2,
   },
-  { name: "lines", test: /\/src\/stdio\/(?!serve|answering|earlier|open-exchange)/, priority: 1 },
   {
     name: "endpoint",
     test: /\/src\/http\/(?!client|post|node\.|serve|fetch\.|cluster|status-error)/,

@@ -21,7 +21,7 @@ const INSTALLS = [
 
 const STARTS = [
   { name: "mica, JSON Schema", file: "contenders/stdio-mica-schema" },
-  { name: "mica, zod", file: "contenders/stdio-mica-zod", full: true },
+  { name: "mica, zod", file: "contenders/stdio-mica-small", full: true },
   { name: "official 2.4, zod", file: "contenders/stdio-official" },
   { name: "sdk 1.32, zod", file: "contenders/stdio-sdk1", earlier: true, full: true },
   { name: "fastmcp, zod", file: "peers/stdio-fastmcp", earlier: true, full: true },

@@ -1,12 +1,26 @@
 /** Mica over stdio with plain JSON Schema: no third-party package is loaded. */
 import { createServer } from "mica-mcp";
 import { serveStdio } from "mica-mcp/stdio";
-import { TOOLS } from "../message.mjs";
 
 const server = createServer({ name: "bench", version: "1.0.0" });
-for (const [name, { description, inputSchema, run }] of Object.entries(TOOLS)) {
-  server.tool(name, { description, input: inputSchema }, (args, ctx) =>
-    run(args, (progress, total) => ctx.progress(progress, total)),
-  );
-}
+server.tool(
+  "echo",
+  {
+    description: "Repeat a text.",
+    input: {
+      type: "object",
+      properties: { text: { type: "string" }, times: { type: "integer" }, loud: { type: "boolean" } },
+      required: ["text"],
+    },
+  },
+  ({ text, times = 1, loud = false }) => (loud ? text.toUpperCase() : text).repeat(times),
+);
+server.tool(
+  "length",
+  {
+    description: "Count the characters of a text.",
+    input: { type: "object", properties: { text: { type: "string" } }, required: ["text"] },
+  },
+  ({ text }) => String(text.length),
+);
 serveStdio(server);

@@ -5,7 +5,7 @@ import { type ClientOptions, readOptions } from "./client/options.js";
 import { warner } from "./client/warnings.js";
 import type { HttpTransportOptions } from "./http/client.js";
 import type { HttpAuth } from "./http/client-auth.js";
-import type { LaunchOptions } from "./stdio/launch.js";
+import type { LaunchOptions } from "./stdio/launch-options.js";
 import type { ClientTransport } from "./transport.js";
 
 /** A server that is started as a child process, and spoken to over its standard streams. */

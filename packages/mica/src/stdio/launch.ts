@@ -5,38 +5,12 @@ import type { JSONRPCRequest, RequestId } from "../protocol/types.js";
 import type { ClientTransport } from "../transport.js";
 import { askOverLines } from "./asking.js";
 import { serverEnvironment } from "./environment.js";
-import { type StdioLimits, stdioLimits } from "./limits.js";
+import { checkLaunch, type LaunchOptions } from "./launch-options.js";
 import { stderr } from "./own-stdout.js";
 import { printable } from "./printable.js";
 import { type LineTaker, type ServerProcess, serverProcess } from "./server-process.js";
 
 export type { ServerExit } from "./child.js";
-
-export interface LaunchOptions
-  extends Partial<Omit<StdioLimits, "maxInFlight" | "maxQueuedChars" | "drainMs">> {
-  /** The program: a path, or a name that is looked up on the PATH. No shell is involved. */
-  readonly command: string;
-  readonly args?: readonly string[] | undefined;
-  /**
-   * Variables for the server, over what it inherits: HOME, LANG, LC_*, LOGNAME, PATH, SHELL, TERM, TMPDIR, TZ and
-   * USER; on Windows APPDATA, COMSPEC, HOMEDRIVE, HOMEPATH, LOCALAPPDATA, PATH, PATHEXT, PROCESSOR_ARCHITECTURE,
-   * PROGRAMDATA, PROGRAMFILES, SYSTEMDRIVE, SYSTEMROOT, TEMP, TMP, TZ, USERNAME, USERPROFILE and WINDIR.
-   */
-  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Whether the server inherits the whole environment. Default: false, because it may hold secrets. */
-  readonly inheritEnv?: boolean | undefined;
-  /** Default: the working directory of this process. */
-  readonly cwd?: string | undefined;
-  /**
-   * What happens to the server's stderr, besides that its last lines are kept for error messages: printed on this
-   * process's (`inherit`), not even kept (`ignore`), or handed over line by line. Default: only kept.
-   */
-  readonly stderr?: "inherit" | "ignore" | ((line: string) => void) | undefined;
-  /** Told of each line of stdout that is no message, or belongs to nothing. Default: a line on stderr, 20 at most. */
-  readonly onStray?: ((text: string) => void) | undefined;
-  /** Whether the next exchange after the end of the process starts it again. Default: true. */
-  readonly restart?: boolean | undefined;
-}
 
 const MAX_STRAY_REPORTS = 20;
 const MAX_STRAY_CHARS = 200;
@@ -67,34 +41,14 @@ export interface TakenLines {
 }
 
 /**
- * Starts a server process and speaks to it over its standard streams. It starts at once; that it could not is
- * reported by the first exchange. Its exchanges reject with a McpError:
- *
- * - `connect_failed`: the process could not be started, or ended more than `maxRestarts` times in `restartWindowMs`;
- * - `connection_lost`: the process ended, or closed a pipe, before it answered; `cause` is a {@link ServerExit};
- * - `limit_exceeded`: request or answer is longer than `maxMessageBytes`; the connection goes on;
- * - `invalid_response`: the answer is none; the connection goes on;
- * - `closed`: {@link ClientTransport.close} was called.
+ * Starts a server process and speaks to it over its standard streams; for what its exchanges reject with, see
+ * `launchStdio`.
  *
  * @throws TypeError where an option is unusable.
- * @example const transport = launchStdio({ command: "node", args: ["server.js"] });
  */
-export function launchStdio(options: LaunchOptions): ClientTransport {
-  return launchServer(options).transport;
-}
-
-/** The same, for whoever may have to speak an earlier revision. */
 export function launchServer(options: LaunchOptions): LaunchedServer {
+  const limits = checkLaunch(options);
   const { command, args = [], cwd } = options;
-  if (typeof command !== "string" || command === "") {
-    throw new TypeError(
-      `options.command must be the name or path of a program; got ${JSON.stringify(command)}`,
-    );
-  }
-  if (!Array.isArray(args) || args.some((arg) => typeof arg !== "string")) {
-    throw new TypeError(`options.args must be an array of strings; got ${JSON.stringify(args)}`);
-  }
-  const limits = stdioLimits(options);
   const asking = askOverLines({
     maxMessageBytes: limits.maxMessageBytes,
     send: (line) => {

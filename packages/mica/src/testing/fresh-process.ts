@@ -4,7 +4,8 @@
  * Statelessness) and that any replica can finish what another began (patterns/mrtr).
  */
 import { McpError } from "../protocol/errors.js";
-import { type LaunchOptions, launchStdio } from "../stdio/launch.js";
+import type { LaunchOptions } from "../stdio/launch-options.js";
+import { launchStdio } from "../stdio/launch-stdio.js";
 import type { ClientTransport } from "../transport.js";
 
 /** How each process is started; see `launchStdio`. */

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { JSONRPCNotification } from "../../src/protocol/types.js";
 import { serverEnvironment } from "../../src/stdio/environment.js";
-import { launchStdio } from "../../src/stdio/launch.js";
+import { launchStdio } from "../../src/stdio/launch-stdio.js";
 import { closeAll, failureOf, launch, traces } from "./launched.js";
 
 let before: Record<string, number>;

@@ -4,7 +4,8 @@ import { fileURLToPath } from "node:url";
 import { vi } from "vitest";
 import { McpError } from "../../src/protocol/errors.js";
 import type { JSONRPCResponse, JSONRPCResultResponse } from "../../src/protocol/types.js";
-import { type LaunchOptions, launchStdio } from "../../src/stdio/launch.js";
+import type { LaunchOptions } from "../../src/stdio/launch-options.js";
+import { launchStdio } from "../../src/stdio/launch-stdio.js";
 import type { ClientExchangeOptions, ClientTransport } from "../../src/transport.js";
 
 export const SERVER = fileURLToPath(new URL("./fixtures/server.mjs", import.meta.url));

@@ -81,7 +81,7 @@ function memberLines(members: Readonly<Record<string, unknown>>, { paint, everyt
     TELLING.test(name) ||
     /^(authorization|dpop|www-authenticate|dpop-nonce|location)$/.test(name);
   const told = entries.filter(isTold);
-  const longest = Math.min(Math.max(0, ...told.map(([name]) => name.length)), 40);
+  const longest = Math.min(Math.max(0, ...told.map(([name]) => name.length)), 48);
   const lines = told.map(([name, value]) => {
     const text = typeof value === "string" ? value : JSON.stringify(value);
     return `      ${paint.dim(visibleLine(name).padEnd(longest))}  ${visibleLine(text)}`;

@@ -50,7 +50,12 @@ export const OPTION_ROWS = [
   { name: "no-open", special: true, help: "show pages that the server wants opened, and open none" },
   { name: "root", value: "DIR", repeatable: true, special: true, help: "a directory to tell the server of" },
   { name: "scope", value: "SCOPE", repeatable: true, special: true, help: "a scope to ask for in any case" },
-  { name: "client-id", value: "ID", special: true, help: "a client id that was registered beforehand" },
+  {
+    name: "client-id",
+    value: "ID",
+    special: true,
+    help: "a client id that was registered beforehand; its secret in MICA_CLIENT_SECRET",
+  },
   { name: "issuer", value: "URL", special: true, help: "the authorization server that --client-id is for" },
   { name: "client-metadata", value: "URL", special: true, help: "a document that describes the client" },
   { name: "port", value: "PORT", special: true, help: "where the browser comes back to; default: any port" },

@@ -13,9 +13,9 @@ export function signInPage({ err, say }: Screen, { open }: Options): LoopbackOpt
     const { refusal, warnings, host } = judgeUrl(url);
     // Whatever it is, no program gets to see it.
     if (refusal !== undefined) throw new Error(refusal);
-    await say(`${open ? "Opening" : "Open"} this page of ${bold(host)} to sign in:`);
-    await say(`  ${visibleLine(url)}`);
-    for (const warning of warnings) await say(yellow(`  Warning: ${visibleLine(warning)}.`));
+    const head = `${open ? "Opening" : "Open"} this page of ${bold(host)} to sign in:`;
+    const warned = warnings.map((warning) => yellow(`  Warning: ${visibleLine(warning)}.`));
+    await say([head, `  ${visibleLine(url)}`, ...warned].join("\n"));
     const problem = open ? await openUrl(url) : undefined;
     if (problem !== undefined) {
       await say(yellow(`  It could not be opened (${visibleLine(problem)}). Open it yourself.`));

@@ -96,7 +96,7 @@ export const VERBS: readonly VerbRow[] = [
     options: ["again", ...SIGNING_IN],
     examples: [
       "mica login https://example.com/mcp",
-      "MICA_CLIENT_SECRET=... mica login https://example.com/mcp --client-id my-app --issuer https://auth.example.com",
+      "mica login https://example.com/mcp --client-id my-app --issuer https://auth.example.com",
     ],
     load: () => import("./verbs/login.js"),
   },

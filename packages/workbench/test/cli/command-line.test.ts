@@ -96,7 +96,7 @@ describe("what is wrong is named", () => {
     [[], "expected a verb; mica --help lists them"],
     [
       ["tool", URL],
-      'unknown verb "tool"; expected one of probe, tools, call, resources, read, prompts, prompt. Did you mean "tools"?',
+      `unknown verb "tool"; expected one of ${VERBS.map(({ name }) => name).join(", ")}. Did you mean "tools"?`,
     ],
     [[URL], `expected a verb before the target: mica probe ${URL}`],
     [["tools"], "target: expected a URL, or a command after --"],
@@ -220,7 +220,8 @@ describe("help", () => {
         ([, quoted, plain = "", , inner = ""]) => quoted ?? plain + inner,
       );
       expect(words[0]).toBe("mica");
-      expect(run(...words.slice(1)).verb.name).toBe(verb.name);
+      const line = read(...words.slice(1));
+      expect("verb" in line && line.verb?.name).toBe(verb.name);
     }
   });
 

@@ -4,6 +4,7 @@ import { existsSync, openSync, readFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { VERBS } from "../../src/cli/verbs.js";
 import { VERSION } from "../../src/version.js";
 import { type Built, buildCommand } from "../build-command.js";
 import { listen } from "../fixtures/http-server.js";
@@ -116,7 +117,7 @@ describe("2", () => {
     [["tools"], "mica: target: expected a URL, or a command after --\n"],
     [
       ["tols", "--", "x"],
-      'mica: unknown verb "tols"; expected one of probe, tools, call, resources, read, prompts, prompt. Did you mean "tools"?\n',
+      `mica: unknown verb "tols"; expected one of ${VERBS.map(({ name }) => name).join(", ")}. Did you mean "tools"?\n`,
     ],
     [["call", "opn_incident", ...fixture()], 'Did you mean "open_incident"?\n'],
     [["prompt", "week", ...fixture()], 'mica: unknown prompt "week"; the server has prepare_week\n'],

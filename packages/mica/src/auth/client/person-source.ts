@@ -63,7 +63,7 @@ export function personSource(options: PersonOptions): GrantSource {
           need.scopes.length > 0 ? `it needs the scopes ${need.scopes.join(" ")}` : "nobody is signed in";
         throw signInNeeded(http.server, why);
       }
-      const { scopes, from } = selectScopes({
+      const selected = selectScopes({
         challenged: need.challenge?.scopes ?? [],
         wanted,
         supported: discovered.scopesSupported,
@@ -71,10 +71,9 @@ export function personSource(options: PersonOptions): GrantSource {
         offered: offeredScopes(discovered.metadata),
         offline: offlineAccess,
       });
-      http.tell({ rung: "authorization", about: `scopes: ${scopes.join(" ") || "none"}, from ${from}` });
       const dpop = await dpopKeyFor(dpopMode, discovered, before);
       const dpopAlways = dpopMode === "always";
-      const grant = await signIn({ context, discovered, scopes, dpop, dpopAlways, redirect, client });
+      const grant = await signIn({ context, discovered, selected, dpop, dpopAlways, redirect, client });
       return { grant, how: "issued" };
     },
   };

@@ -13,6 +13,7 @@ import { identityOf } from "./identity.js";
 import type { KnownClient } from "./known-client.js";
 import { checkRedirectUri, type Redirect, type RedirectListener } from "./redirect.js";
 import { clientKey, existingClient, forgetClient, registerClient } from "./registration.js";
+import type { SelectedScopes } from "./scope-selection.js";
 import { requirePkce, type ServerMetadata } from "./server-metadata.js";
 import { queryOf } from "./step.js";
 import { requestTokens } from "./token-endpoint.js";
@@ -20,7 +21,7 @@ import { requestTokens } from "./token-endpoint.js";
 export interface SignIn {
   readonly context: RenewalContext;
   readonly discovered: Discovered;
-  readonly scopes: readonly string[];
+  readonly selected: SelectedScopes;
   readonly dpop: DpopKey | undefined;
   readonly dpopAlways: boolean;
   readonly redirect: Redirect;
@@ -52,6 +53,8 @@ export async function signIn(given: SignIn): Promise<Grant> {
           dpopAlways: given.dpopAlways,
         });
     tellClient(http, client);
+    const { scopes, from } = given.selected;
+    http.tell({ rung: "authorization", about: `scopes: ${scopes.join(" ") || "none"}, from ${from}` });
     const grant = await authorize(given, client, listener, isUsable);
     wentWell = true;
     return grant;
@@ -74,7 +77,7 @@ function tellClient(http: AuthHttp, { clientId, source, method }: KnownClient): 
 }
 
 async function authorize(
-  { context, discovered, scopes, dpop }: SignIn,
+  { context, discovered, selected: { scopes }, dpop }: SignIn,
   client: KnownClient,
   listener: RedirectListener,
   wasKnown: boolean,

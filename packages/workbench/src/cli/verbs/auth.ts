@@ -105,7 +105,8 @@ async function climb(
   const { serverInfo, protocolVersion } = client;
   await client.close();
   const name = serverInfo === undefined ? "a server" : `${serverInfo.name} ${serverInfo.version}`;
-  const token = { authorization: "Bearer [hidden]" };
+  const account = await auth.account(server.url);
+  const token = { authorization: `${account?.tokenType ?? "Bearer"} [hidden]` };
   onStep({
     rung: "token",
     about: "server/discover, with the token",
@@ -113,26 +114,17 @@ async function climb(
     answered: { status: 200, headers: {} },
   });
   onStep({ rung: "token", about: `the server takes it: ${name}, ${protocolVersion}` });
-  await refresh(auth, server, wwwAuthenticate, onStep);
+  if (account?.isRefreshable === true) await refresh(auth, server, wwwAuthenticate);
+  else {
+    const about = "there is no refresh token: when this token ends, somebody has to sign in again";
+    onStep({ rung: "refresh", about });
+  }
   await auth.signOut(server.url, { signal });
   return false;
 }
 
 /** As if the token had just been refused. */
-async function refresh(
-  auth: OAuth,
-  { url }: UrlTarget,
-  wwwAuthenticate: string | undefined,
-  onStep: (step: AuthStep) => void,
-): Promise<void> {
-  const account = await auth.account(url);
-  if (account?.isRefreshable !== true) {
-    onStep({
-      rung: "refresh",
-      about: "there is no refresh token: when this token ends, somebody has to sign in again",
-    });
-    return;
-  }
+async function refresh(auth: OAuth, { url }: UrlTarget, wwwAuthenticate: string | undefined): Promise<void> {
   const request = { server: new URL(url), url: new URL(url), method: "POST" };
   await auth.authorize(request);
   await auth.onChallenge(request, { status: 401, wwwAuthenticate });

@@ -68,7 +68,8 @@ function isMore(scopes: readonly string[], account: Account | undefined): boolea
   return scopes.some((scope) => account?.scopes.includes(scope) === false);
 }
 
-async function tell({ say, err }: Screen, step: AuthStep): Promise<void> {
-  for (const line of stepLines(step, { paint: err.paint, width: err.columns, everything: false }))
-    await say(line);
+/** One piece of text, so that nothing comes between its lines. */
+function tell({ say, err }: Screen, step: AuthStep): Promise<void> {
+  const drawing = { paint: err.paint, width: err.columns, everything: false };
+  return say(stepLines(step, drawing).join("\n"));
 }

@@ -90,7 +90,7 @@ async function buildSdk(base, entries, from, dir) {
     sourcemap: true,
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+    minify: false,
     codeSplitting: { groups: CHUNKS },
   });
   await bundle.close();

@@ -11,8 +11,10 @@ import { fileURLToPath } from "node:url";
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
 const cache = join(root, "node_modules", ".cache", "mica");
 
-const [major] = process.versions.node.split(".");
-if (Number(major) < 20) fail(`Mica needs Node 20 or newer; this is ${process.versions.node}`);
+const [major, minor] = process.versions.node.split(".").map(Number);
+if (major < 20 || (major === 20 && minor < 16)) {
+  fail(`Mica needs Node 20.16 or newer; this is ${process.versions.node}`);
+}
 
 const lock = createHash("sha256")
   .update(readFileSync(join(root, "package-lock.json")))
@@ -24,11 +26,27 @@ if (read("installed") !== lock) {
   write("installed", lock);
 }
 
+const BUILT = ["packages/mica", "packages/workbench", "servers/incidents", "servers/calendar"];
 const sources = fingerprint(["packages", "servers", "scripts"]);
-if (read("built") !== sources) {
+if (read("built") !== sources || !BUILT.every((folder) => existsSync(join(root, folder, "dist")))) {
   say("Building.");
   run(process.execPath, [join(root, "scripts", "build.mjs")]);
   write("built", sources);
+}
+// npm links only the commands that are there, and these were built after it ran.
+if (
+  !["mica", "incidents-mcp", "calendar-mcp"].every((name) =>
+    existsSync(join(root, "node_modules", ".bin", name)),
+  )
+) {
+  run("npm", [
+    "rebuild",
+    "--ignore-scripts",
+    "--loglevel=error",
+    "mica-workbench",
+    "incidents-mcp",
+    "calendar-mcp",
+  ]);
 }
 
 function fingerprint(folders) {
@@ -44,9 +62,6 @@ function fingerprint(folders) {
     }
   };
   for (const folder of folders) visit(join(root, folder));
-  for (const folder of ["packages/mica", "packages/workbench", "servers/incidents", "servers/calendar"]) {
-    if (!existsSync(join(root, folder, "dist"))) hash.update("not built");
-  }
   return hash.digest("hex");
 }
 

@@ -1,6 +1,7 @@
 /** The body of a request on node:http: read by events, within the limit; and the refusal of one that is too large. */
-import { isUtf8 } from "node:buffer";
+
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { isUtf8 } from "../protocol/utf8.js";
 import type { Answer } from "./answer.js";
 
 /** How long a client that is being refused may go on sending, so that it gets to read why. */

@@ -59,6 +59,9 @@ export function privateLists(hints: ServerCacheHints): ServerCacheHints {
 }
 
 export function readInfo(options: ServerOptions): Implementation {
+  if (typeof options !== "object" || options === null) {
+    throw new TypeError("createServer: expected an object with name and version");
+  }
   const { name, version, title, description, websiteUrl, icons } = options;
   if (typeof name !== "string" || name === "")
     throw new TypeError("createServer: name must be a non-empty string");

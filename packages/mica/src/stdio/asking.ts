@@ -53,10 +53,18 @@ const TEARDOWN_MS = 1000;
 const NOTIFICATION = /^\s*\{\s*(?:"jsonrpc"\s*:\s*"2.0"\s*,\s*)?"method"/;
 const ANSWER = /"(?:result|error)"\s*:/;
 
+/** A message begins with a brace, after what may stand before it. */
+const MAYBE_MESSAGE = /^[\s\ufeff]*\{/;
+
 export function askOverLines({ maxMessageBytes, send, onStray }: AskingOptions): Asking {
   const inFlight = trackInFlight(send, maxMessageBytes);
 
   function receive(line: string): void {
+    // Cheaply told apart: a program may print a great deal.
+    if (!MAYBE_MESSAGE.test(line)) {
+      onStray(line);
+      return;
+    }
     let message: JSONRPCMessage;
     try {
       message = decodeMessage(line);

@@ -1,6 +1,7 @@
 /** A server process as a channel of lines: started, drained on every pipe, and ended with all it started. */
 import type { ChildProcess } from "node:child_process";
 import { within } from "./deadline.js";
+import { fairly } from "./fair.js";
 import type { StdioLimits } from "./limits.js";
 import { createLineReader, type LineProblem } from "./lines.js";
 import { createOutbox } from "./outbox.js";
@@ -125,7 +126,10 @@ export function startChild(options: ChildOptions): Child {
     ending();
   });
   stdout
-    ?.on("data", (chunk: Buffer) => lines.feed(chunk))
+    ?.on(
+      "data",
+      fairly(stdout, (chunk) => lines.feed(chunk)),
+    )
     .on("error", ending)
     .on("close", ending);
   stderr?.on("data", (chunk: Buffer) => stderrLines.feed(chunk)).on("error", () => {});

@@ -2,7 +2,7 @@
  * Newline framing over bytes (transports/stdio): chunks in, lines out. Pure: it holds no stream and no timer.
  * Every byte is looked at once and copied a bounded number of times, however the chunks fall.
  */
-import { isUtf8 } from "node:buffer";
+import { isUtf8 } from "../protocol/utf8.js";
 
 /** A line that cannot be a message. */
 export type LineProblem =

@@ -4,6 +4,7 @@ import { type LegacyStdioOptions, readLegacy } from "../legacy-options.js";
 import type { RequestHandler } from "../transport.js";
 import { answerLines } from "./answering.js";
 import { within } from "./deadline.js";
+import { fairly } from "./fair.js";
 import { type StdioLimits, stdioLimits } from "./limits.js";
 import { createLineReader } from "./lines.js";
 import { createOutbox } from "./outbox.js";
@@ -77,11 +78,13 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
   const taken = own && options.takeStdout !== false ? takeStdout() : undefined;
   const exits = own && options.exit !== false;
 
+  let isStalled = false;
   const outbox = createOutbox(output, {
     ...(taken && { write: taken.write }),
     maxQueuedChars: limits.maxQueuedChars,
     // While the client does not read, its next requests wait in the pipe.
     onStalled(stalled) {
+      isStalled = stalled;
       if (ending) return;
       if (stalled) input.pause();
       else input.resume();
@@ -100,8 +103,11 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
     settle = resolve;
   });
 
-  const onData = (chunk: Buffer | string) =>
-    lines.feed(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
+  const onData = fairly(
+    input,
+    (chunk: Buffer | string) => lines.feed(typeof chunk === "string" ? Buffer.from(chunk) : chunk),
+    () => !ending && !isStalled,
+  );
   const onEnd = () => {
     if (!ending) lines.end();
     stop(true);

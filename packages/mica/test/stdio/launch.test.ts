@@ -361,6 +361,8 @@ describe("an abort", () => {
     expect(Math.max(...counts)).toBe(1);
 
     const hanging = Array.from({ length: 20 }, () => ask("hang", {}, { signal }));
+    // Requests that have not left yet would be cancelled without a word to the server.
+    await call("echo");
     controller.abort("all of them");
     for (const each of hanging) await expect(each).rejects.toBe("all of them");
     expect(counts.at(-1)).toBe(0);

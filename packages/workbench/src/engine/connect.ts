@@ -42,6 +42,8 @@ export interface Connected {
 
 /** Longest stray line that is reported, in characters. */
 const STRAY_CHARS = 200;
+/** Stray lines that are reported: a program may print without end. */
+const STRAY_LINES = 20;
 
 /**
  * Connects.
@@ -98,6 +100,7 @@ export function callOptions({
 function connectTarget(target: Target, { onWarning, onServerLine }: ConnectSettings): ConnectTarget {
   if (target.kind === "url") return { url: target.url, headers: { ...target.headers } };
   const { command, args, env, cwd } = target;
+  let strays = 0;
   return {
     command,
     args,
@@ -107,6 +110,7 @@ function connectTarget(target: Target, { onWarning, onServerLine }: ConnectSetti
     restart: false,
     stderr: onServerLine,
     onStray: (text) => {
+      if (++strays > STRAY_LINES) return;
       const shown = text.length > STRAY_CHARS ? `${text.slice(0, STRAY_CHARS)}...` : text;
       onWarning({
         code: "stray_output",

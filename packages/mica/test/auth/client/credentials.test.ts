@@ -65,6 +65,23 @@ describe("a token", () => {
     for (const token of tokens) for (const headers of seen) expect(headers).not.toContain(token);
   });
 
+  it("is not given for a request to another origin, whoever asks", async () => {
+    const auth = oauth(someone().options);
+    await auth.signIn(server.url);
+    const at = (url: string) =>
+      auth.authorize({ server: new URL(server.url), url: new URL(url), method: "POST" });
+    expect(await at(`${server.origin}/messages`)).toEqual({
+      authorization: `Bearer ${[...as.tokens.keys()][0]}`,
+    });
+    for (const url of [
+      "https://evil.example/mcp",
+      server.url.replace("127.0.0.1", "localhost"),
+      "http://127.0.0.1:1/mcp",
+    ]) {
+      expect(await at(url)).toEqual({});
+    }
+  });
+
   it("is in no message of a failure", async () => {
     const client = await open(server.url, { auth: oauth(someone().options) });
     const [token] = as.tokens.keys();

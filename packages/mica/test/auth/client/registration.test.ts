@@ -103,9 +103,30 @@ describe("registering", () => {
     const auth = oauth(options);
     await open(server.url, { auth });
     await open(server.url, { auth: oauth(options) });
+    const metadata = () => as.requestsTo(as.metadataPath).length;
+    const before = metadata();
     await open(other.url, { auth });
     expect(as.requestsTo("/register")).toHaveLength(1);
     expect(new Set(clientIds()).size).toBe(1);
+    // What is known of the issuer is looked at once in a while.
+    expect(metadata()).toBe(before);
+  });
+
+  it("is done once by all who do it at the same time", async () => {
+    const others = await Promise.all(["/a", "/b", "/c"].map((path) => guardedServer(as, { path })));
+    const redirect = {
+      applicationType: "native" as const,
+      listen: async () => ({
+        uri: "http://127.0.0.1:1/callback",
+        visit: async (url: string) =>
+          (await fetch(url, { redirect: "manual" })).headers.get("location") as string,
+        close: async () => {},
+      }),
+    };
+    const auth = oauth({ clientName: "Test", redirect, store: memoryStore() });
+    await Promise.all(others.map(({ url }) => open(url, { auth })));
+    expect(as.requestsTo("/register")).toHaveLength(1);
+    expect(as.requestsTo("/authorize")).toHaveLength(3);
   });
 
   it("is done again where the port that was registered is taken", async () => {

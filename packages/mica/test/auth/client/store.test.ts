@@ -6,9 +6,11 @@ import {
   readdirSync,
   readFileSync,
   statSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withLockFile } from "../../../src/auth/client/lock-file.js";
@@ -208,6 +210,35 @@ describe("a lock", () => {
     expect(existsSync(path)).toBe(false);
   });
 
+  it("is not taken away from the next holder by one who looked at it before", async () => {
+    const path = join(folder(), "lock");
+    const gone = "11111111-gone";
+    const old = new Date(Date.now() - 120_000);
+    writeFileSync(path, JSON.stringify({ id: gone, pid: 1, host: "another machine" }));
+    utimesSync(path, old, old);
+    const me = { pid: process.pid, host: hostname() };
+    // Somebody else is about to take it away, and does.
+    const guard = `${path}.${gone.slice(0, 8)}`;
+    writeFileSync(guard, JSON.stringify({ id: "guard", ...me }));
+    let isIn = false;
+    const waiting = withLockFile(
+      path,
+      async () => {
+        isIn = true;
+      },
+      signal,
+    );
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    writeFileSync(path, JSON.stringify({ id: "next", ...me }));
+    unlinkSync(guard);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect(isIn).toBe(false);
+    expect(JSON.parse(readFileSync(path, "utf8")).id).toBe("next");
+    unlinkSync(path);
+    await waiting;
+    expect(isIn).toBe(true);
+  });
+
   it("that was created and never written is taken away when it is old enough", async () => {
     const path = join(folder(), "lock");
     writeFileSync(path, "");
@@ -241,10 +272,7 @@ describe("a lock", () => {
 
   it("is waited for as long as wanted", async () => {
     const path = join(folder(), "lock");
-    writeFileSync(
-      path,
-      JSON.stringify({ id: "held", pid: process.pid, host: (await import("node:os")).hostname() }),
-    );
+    writeFileSync(path, JSON.stringify({ id: "held", pid: process.pid, host: hostname() }));
     const soon = AbortSignal.timeout(50);
     await expect(withLockFile(path, async () => {}, soon)).rejects.toThrow(/timeout/);
     expect(existsSync(path)).toBe(true);

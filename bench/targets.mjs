@@ -23,7 +23,14 @@ export const TARGETS = [
   { ...STDIO, case: "200 B, 256 in flight", beside: "line echo, batched", min: 0.5 },
   { ...STDIO, case: "8 MB, 1 in flight", min: 0.7 },
 
-  { area: "memory", case: "idle on stdio", contender: "mica, JSON Schema", unit: "MB resident", of: "over", max: 4 },
+  {
+    area: "memory",
+    case: "idle on stdio",
+    contender: "mica, JSON Schema",
+    unit: "MB resident",
+    of: "over",
+    max: 4,
+  },
   { area: "memory", case: "10,000 open subscriptions", unit: "kB resident each", of: "value", max: 12 },
   { area: "memory", case: "2,000 open subscriptions", unit: "kB of heap each", of: "value", max: 12 },
   { area: "memory", case: "after 1,000,000 requests", unit: "kB of heap more", of: "value", max: 100 },

@@ -87,10 +87,11 @@ async function buildSdk(base, entries, from, dir) {
   await bundle.write({
     dir,
     format: "esm",
-    sourcemap: true,
+    // Not published: the modules are readable as they stand, and the maps would be a third of the package.
+    sourcemap: "hidden",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
-    minify: false,
+    minify: { compress: false, mangle: false, codegen: { removeWhitespace: false } },
     codeSplitting: { groups: CHUNKS },
   });
   await bundle.close();

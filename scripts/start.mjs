@@ -52,7 +52,7 @@ Asks for access tokens of ${issuer}
 
 Try, in another terminal:
 
-  curl -si ${url} -d '{}'
+  curl -si ${url} -H 'Content-Type: application/json' -d '{}'
   npx mica login ${url}
   npx mica call ${url} search_incidents state=open
 ${byHand}

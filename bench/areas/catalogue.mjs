@@ -25,7 +25,9 @@ export async function run({ quick }) {
       const json = JSON.stringify(tools);
       samples.set(name, [
         {
-          "tokens a model reads": sum(tools.map(({ name, description, inputSchema }) => tokens({ name, description, inputSchema }))),
+          "tokens a model reads": sum(
+            tools.map(({ name, description, inputSchema }) => tokens({ name, description, inputSchema })),
+          ),
           "tokens of everything listed": sum(tools.map(tokens)),
           bytes: Buffer.byteLength(json),
         },

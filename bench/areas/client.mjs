@@ -64,5 +64,8 @@ async function measure(child, message) {
   const before = cpuMicros(child.pid);
   const { calls, seconds } = await ask(child, message);
   const after = cpuMicros(child.pid);
-  return { "calls/s": calls / seconds, "µs CPU/call": before === undefined ? undefined : (after - before) / calls };
+  return {
+    "calls/s": calls / seconds,
+    "µs CPU/call": before === undefined ? undefined : (after - before) / calls,
+  };
 }

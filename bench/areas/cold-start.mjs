@@ -21,7 +21,13 @@ const DIRECT = [
   { name: "mica, zod", file: "contenders/stdio-mica-small", full: true },
   { name: "mica, zod, bundled", file: "contenders/stdio-mica-small", bundle: true, required: true },
   { name: "incident log", file: "contenders/stdio-incidents", args: log, full: true },
-  { name: "incident log, bundled", file: "contenders/stdio-incidents", args: log, bundle: true, required: true },
+  {
+    name: "incident log, bundled",
+    file: "contenders/stdio-incidents",
+    args: log,
+    bundle: true,
+    required: true,
+  },
   { name: "official 2.4, zod", file: "contenders/stdio-official" },
   { name: "official 2.4, zod, bundled", file: "contenders/stdio-official", bundle: true, full: true },
   { name: "sdk 1.32, zod", file: "contenders/stdio-sdk1", earlier: true, full: true },
@@ -78,6 +84,7 @@ async function start(command, earlier = false) {
   child.stdin.end();
   await gone;
   clearTimeout(timer);
-  if (elapsed === undefined || !said.includes('"result"')) throw new Error(`${command.join(" ")} answered ${said}`);
+  if (elapsed === undefined || !said.includes('"result"'))
+    throw new Error(`${command.join(" ")} answered ${said}`);
   return { "ms to tools/list": elapsed, "ms CPU": cpu === undefined ? undefined : cpu / 1000 };
 }

@@ -12,7 +12,11 @@ export const title = "Installed, and loaded at start";
 const INSTALLS = [
   { name: "mica" },
   { name: "mica and zod", packages: ["zod@4.6.7"], withMica: true, full: true },
-  { name: "official 2.4, for HTTP with node", packages: ["@modelcontextprotocol/server@2.4.0", "@modelcontextprotocol/node@2.1.2"], full: true },
+  {
+    name: "official 2.4, for HTTP with node",
+    packages: ["@modelcontextprotocol/server@2.4.0", "@modelcontextprotocol/node@2.1.2"],
+    full: true,
+  },
   { name: "official 2.4, server alone", packages: ["@modelcontextprotocol/server@2.4.0"], full: true },
   { name: "sdk 1.32", packages: ["@modelcontextprotocol/sdk@1.32.0"], full: true },
   { name: "mcp-lite", packages: ["mcp-lite@0.10.0"], full: true },
@@ -40,7 +44,8 @@ function install({ packages = [], withMica = packages.length === 0 }) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   writeFileSync(`${folder}/package.json`, JSON.stringify({ private: true, type: "module" }));
-  const npm = (...args) => execFileSync("npm", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
+  const npm = (...args) =>
+    execFileSync("npm", args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   const tarballs = [];
   if (withMica) {
     const said = npm("pack", "--json", `${root}packages/mica`, "--pack-destination", folder);
@@ -80,5 +85,8 @@ function loadedBy({ file, earlier }) {
   const files = [...new Set([...stderr.matchAll(/^loaded (.+)$/gm)].map(([, path]) => path))].filter(
     (path) => !/\/bench\/(?:contenders|measure|peers)\/[^/]+$|\/bench\/message\.mjs$/.test(path),
   );
-  return { files: files.length, "kB loaded": files.reduce((sum, path) => sum + readFileSync(path).length, 0) / 1e3 };
+  return {
+    files: files.length,
+    "kB loaded": files.reduce((sum, path) => sum + readFileSync(path).length, 0) / 1e3,
+  };
 }

@@ -30,7 +30,11 @@ export async function run({ quick }) {
       seal: async () => Buffer.from(JSON.stringify(state)).toString("base64url"),
       open: async () => JSON.parse(Buffer.from(plain, "base64url").toString()),
     },
-    { name: "mica, AES-256-GCM", seal: () => seal.seal(state, binding), open: () => seal.open(sealed, binding) },
+    {
+      name: "mica, AES-256-GCM",
+      seal: () => seal.seal(state, binding),
+      open: () => seal.open(sealed, binding),
+    },
   ];
   const rows = [];
   for (const what of ["seal", "open"]) {

@@ -1,7 +1,7 @@
 /** Type-checking time of a project with 200 tools, beside the same schemas and functions without any SDK. */
 import { spawnSync } from "node:child_process";
-import { createRequire } from "node:module";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { cache } from "../measure/bundles.mjs";
 import { onCore } from "../measure/processes.mjs";
@@ -73,7 +73,10 @@ function project({ imports, tool }, number) {
   const each = TOOLS / FILES;
   for (let file = 0; file < FILES; file++) {
     const tools = Array.from({ length: each }, (_, at) => tool(file * each + at));
-    writeFileSync(`${folder}/tools${file}.ts`, [`import { z } from "zod";`, imports, ...tools, ""].join("\n"));
+    writeFileSync(
+      `${folder}/tools${file}.ts`,
+      [`import { z } from "zod";`, imports, ...tools, ""].join("\n"),
+    );
   }
   const compilerOptions = {
     target: "ES2023",

@@ -5,7 +5,11 @@ export async function open({ url }) {
   let lastId = 0;
   const call = async (method, params) => {
     const message = request(++lastId, method, params);
-    const response = await fetch(url, { method: "POST", headers: headersOf(message), body: JSON.stringify(message) });
+    const response = await fetch(url, {
+      method: "POST",
+      headers: headersOf(message),
+      body: JSON.stringify(message),
+    });
     return (await response.json()).result;
   };
   return {

@@ -17,7 +17,8 @@ process.on("message", async ({ verb, inFlight, ms }) => {
   const one = async () => {
     do {
       const result = await call();
-      if (result === undefined || result.isError) throw new Error(`${verb} was answered ${JSON.stringify(result)}`);
+      if (result === undefined || result.isError)
+        throw new Error(`${verb} was answered ${JSON.stringify(result)}`);
       calls++;
     } while (performance.now() - began < ms);
   };

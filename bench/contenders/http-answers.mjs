@@ -17,7 +17,10 @@ const server = createServer((request, response) => {
       return;
     }
     const body = JSON.stringify({ jsonrpc: "2.0", id: message.id, result: resultOf(message) });
-    response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) });
+    response.writeHead(200, {
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    });
     response.end(body);
   });
 });

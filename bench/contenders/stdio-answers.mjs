@@ -8,7 +8,9 @@ process.stdin.on("data", (chunk) => {
   for (const line of lines) {
     const message = JSON.parse(line);
     if (message.id === undefined) continue;
-    process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: resultOf(message) })}\n`);
+    process.stdout.write(
+      `${JSON.stringify({ jsonrpc: "2.0", id: message.id, result: resultOf(message) })}\n`,
+    );
   }
 });
 process.stdin.on("end", () => process.exit(0));

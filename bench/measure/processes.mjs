@@ -70,7 +70,10 @@ export function nextMessage(child, withinMs = 60_000) {
     };
     const onMessage = (message) => done(resolve, message);
     const onExit = (code) => done(reject, new Error(`${name} ended with code ${code}`));
-    const timer = setTimeout(() => done(reject, new Error(`${name} was silent for ${withinMs} ms`)), withinMs);
+    const timer = setTimeout(
+      () => done(reject, new Error(`${name} was silent for ${withinMs} ms`)),
+      withinMs,
+    );
     child.on("message", onMessage);
     child.on("exit", onExit);
   });

@@ -2,6 +2,7 @@
 import { existsSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import type { BuildFailure, BuildOptions, Metafile, PartialMessage } from "esbuild";
+import { builtinModules } from "./builtin-modules.js";
 import { type LeftOutside, leaveOutside } from "./native-addons.js";
 import { UsageError } from "./usage-error.js";
 import { zodImports } from "./zod-imports.js";
@@ -52,7 +53,7 @@ export async function bundle(entry: string, { to, external }: BundleOptions): Pr
     sourcemap: true,
     legalComments: "none",
     metafile: true,
-    plugins: [leaveOutside(external, dirname(file), outside), zodImports],
+    plugins: [leaveOutside(external, dirname(file), outside), builtinModules, zodImports],
   } as const satisfies BuildOptions;
   const first = await run({ ...options, write: false });
   const { metafile, warnings } = await run({ ...options, ...bannerFor(first.metafile) });

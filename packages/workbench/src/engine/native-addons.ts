@@ -24,8 +24,11 @@ const LOADERS = [
 const PLATFORM =
   /(?:^|[-/])(?:linux|darwin|win32|freebsd|android)-(?:x64|arm64|ia32|arm|ppc64|riscv64|s390x)/;
 
+const NAMESPACE = "left-outside";
+
 /**
- * Leaves packages with machine code outside, and those named in `asked`.
+ * Leaves packages with machine code outside, and those named in `asked`. Those in CommonJS are required where they are
+ * first needed; an import would be made at the start, and read all their files once more for the names they export.
  *
  * @param outdir The folder of the bundle: a `.node` file of the author's own is named by its path from there.
  */
@@ -35,23 +38,30 @@ export function leaveOutside(
   found: Map<string, LeftOutside>,
 ): Plugin {
   const native = new Map<string, boolean>();
+  const outside = (path: string, folder: string | undefined) =>
+    folder !== undefined && isCommonJs(folder) ? { path, namespace: NAMESPACE } : { path, external: true };
   return {
-    name: "left-outside",
+    name: NAMESPACE,
     setup(build) {
+      build.onLoad({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({
+        contents: `module.exports = require(${JSON.stringify(path)});`,
+        loader: "js",
+      }));
+      build.onResolve({ filter: /.*/, namespace: NAMESPACE }, ({ path }) => ({ path, external: true }));
       build.onResolve({ filter: /\.node$/ }, ({ path, resolveDir }) => {
         if (!path.startsWith(".")) return undefined;
         const file = relative(outdir, join(resolveDir, path)).replaceAll("\\", "/");
         found.set(file, { name: file, why: "native addon" });
         return { path: file.startsWith(".") ? file : `./${file}`, external: true };
       });
-      build.onResolve({ filter: PACKAGE }, ({ path, resolveDir, kind }) => {
+      build.onResolve({ filter: PACKAGE, namespace: "file" }, ({ path, resolveDir, kind }) => {
         const name = PACKAGE.exec(path)?.[1];
         if (name === undefined || kind === "entry-point" || path.startsWith("node:")) return undefined;
+        const folder = folderOf(name, resolveDir);
         if (asked.includes(name)) {
           found.set(name, { name, why: "asked for" });
-          return { path, external: true };
+          return outside(path, folder);
         }
-        const folder = folderOf(name, resolveDir);
         if (folder === undefined) return undefined;
         let isNative = native.get(folder);
         if (isNative === undefined) {
@@ -60,7 +70,7 @@ export function leaveOutside(
         }
         if (!isNative) return undefined;
         found.set(name, { name, why: "native addon" });
-        return { path, external: true };
+        return outside(path, folder);
       });
     },
   };
@@ -75,14 +85,28 @@ function folderOf(name: string, from: string): string | undefined {
   }
 }
 
+/** Whether nothing of a package is an ES module. */
+function isCommonJs(folder: string): boolean {
+  const { type, exports } = manifestOf(folder);
+  return type !== "module" && !/"(?:import|module)"|\.mjs"/.test(JSON.stringify(exports ?? ""));
+}
+
+interface Manifest {
+  readonly type?: string;
+  readonly exports?: unknown;
+  readonly gypfile?: boolean;
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+}
+
+function manifestOf(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest;
+}
+
 function hasMachineCode(folder: string): boolean {
   if (["binding.gyp", "prebuilds", join("build", "Release")].some((path) => existsSync(join(folder, path))))
     return true;
-  const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
-    readonly gypfile?: boolean;
-    readonly dependencies?: Readonly<Record<string, string>>;
-    readonly optionalDependencies?: Readonly<Record<string, string>>;
-  };
+  const manifest = manifestOf(folder);
   if (manifest.gypfile) return true;
   if (LOADERS.some((name) => manifest.dependencies?.[name] !== undefined)) return true;
   if (Object.keys(manifest.optionalDependencies ?? {}).some((name) => PLATFORM.test(name))) return true;

@@ -85,7 +85,7 @@ function reduceMultiple(source: JsonSchema, at: string): ElicitationField {
 
 interface Options {
   enum?: string[];
-  /** Titles as revision 2025-06-18 had them; still in the specification, as `LegacyTitledEnumSchema`. */
+  /** Titles as earlier revisions had them; still in the specification, as `LegacyTitledEnumSchema`. */
   enumNames?: string[];
   oneOf?: { const: string; title: string }[];
 }

@@ -18,19 +18,26 @@ const require = createRequire(import.meta.url);
 const CHUNKS = [
   {
     name: "base",
-    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options)\.ts|stdio\/(?:lines|outbox|limits|own-stdout|deadline|overlong|launch-options)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|values))/,
+    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options)\.ts|stdio\/(?:lines|fair|outbox|limits|own-stdout|deadline|overlong|launch-options|launch-stdio)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|values))/,
     priority: 2,
   },
+  { name: "http-wire", test: /\/src\/http\/(?:headers|sse)\./, priority: 2 },
   {
     name: "endpoint",
     test: /\/src\/http\/(?!client|post|node\.|serve|fetch\.|cluster|status-error)/,
     priority: 1,
   },
+  {
+    name: "launch",
+    test: /\/src\/stdio\/(?:launch\.|asking|in-flight|child|server-process|environment|process-tree|printable)/,
+    priority: 1,
+  },
+  { name: "http-client", test: /\/src\/http\/(?:client|post)/, priority: 1 },
   { name: "earlier-clients", test: /\/src\/legacy\/(?!client\/)/, priority: 1 },
   { name: "earlier-servers", test: /\/src\/legacy\/client\//, priority: 1 },
 ];
 
-/** What is built: the entries of a package, and what it takes from elsewhere at run time. */
+/** What is built: the entries of a package, and commands that `mica build` makes one file each of. */
 const packages = [
   {
     folder: "packages/mica",
@@ -38,12 +45,12 @@ const packages = [
     from: "src/entry",
   },
   { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },
-  { folder: "servers/incidents", entries: ["incidents-mcp", "index"], from: "src" },
-  { folder: "servers/calendar", entries: ["calendar-mcp", "index"], from: "src" },
+  { folder: "servers/incidents", entries: ["index"], bundles: ["incidents-mcp"], from: "src" },
+  { folder: "servers/calendar", entries: ["index"], bundles: ["calendar-mcp"], from: "src" },
 ];
 
 export async function buildAll({ types = true } = {}) {
-  for (const { folder, entries, from } of packages) {
+  for (const { folder, entries, bundles = [], from } of packages) {
     const base = join(root, folder);
     const found = entries.filter((entry) => existsSync(join(base, from, `${entry}.ts`)));
     if (found.length === 0) continue;
@@ -67,6 +74,7 @@ export async function buildAll({ types = true } = {}) {
         logLevel: "warning",
         tsconfigRaw: {},
       });
+    for (const command of bundles) bundleCommand(base, `${from}/${command}.ts`, `${fresh}/${command}.js`);
     if (types) declare(base, fresh);
     else if (existsSync(join(base, "dist", "types")))
       cpSync(join(base, "dist", "types"), join(base, fresh, "types"), { recursive: true });
@@ -95,6 +103,17 @@ async function buildSdk(base, entries, from, dir) {
     codeSplitting: { groups: CHUNKS },
   });
   await bundle.close();
+}
+
+/** As any author would: with the command that was built before. */
+function bundleCommand(base, entry, file) {
+  const mica = join(root, "packages/workbench/dist/mica.js");
+  const words = [mica, "build", entry, "--to", file, "--no-measure", "--json"];
+  const { status } = spawnSync(process.execPath, words, {
+    cwd: base,
+    stdio: ["ignore", "ignore", "inherit"],
+  });
+  if (status !== 0) throw new Error(`mica build ${entry} failed with status ${status}`);
 }
 
 function declare(base, folder) {

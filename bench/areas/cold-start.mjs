@@ -11,6 +11,8 @@ export const title = "Cold start on stdio";
 
 const database = `${cache}/cold-start.sqlite`;
 const log = ["--database", database];
+/** Built by `mica build`. */
+const published = `${root}servers/incidents/dist/incidents-mcp.js`;
 
 const DIRECT = [
   { name: "line echo", file: "contenders/stdio-echo", required: true },
@@ -42,6 +44,7 @@ const NPX = [
 
 export async function run({ quick, nodes }) {
   const contenders = DIRECT.filter(({ full }) => !(quick && full)).map((each) => {
+    if (each.path !== undefined) return each;
     const file = contender(each.file);
     return { ...each, path: each.bundle ? bundled(file) : file };
   });

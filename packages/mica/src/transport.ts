@@ -77,9 +77,10 @@ export interface MirroredHeader {
 export interface RequestHandler {
   /**
    * Serves one request. Called by a binding once per request, many at a time.
-   * Never rejects: a failure is an error response. Whether the answer can still be delivered is the binding's matter.
+   * Never throws or rejects: a failure is an error response. A promise only where something had to be waited for.
+   * Whether the answer can still be delivered is the binding's matter.
    */
-  handle(request: JSONRPCRequest, exchange: ServerExchange): Promise<JSONRPCResponse>;
+  handle(request: JSONRPCRequest, exchange: ServerExchange): JSONRPCResponse | Promise<JSONRPCResponse>;
   /** The arguments of this request that must also stand in headers; empty for most. Called by HTTP bindings only. */
   mirroredHeaders(request: JSONRPCRequest): readonly MirroredHeader[];
   /**

@@ -14,7 +14,7 @@ import type {
   RequestId,
   Result,
 } from "../protocol/types.js";
-import type { ClientTransport, MirroredHeader } from "../transport.js";
+import type { ClientExchangeOptions, ClientTransport, MirroredHeader } from "../transport.js";
 import type { CallOptions } from "./options.js";
 import { type Clock, type Running, underDeadline } from "./running.js";
 import { callBack, type Warn } from "./warnings.js";
@@ -73,15 +73,9 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
         (call) =>
           transport.exchange(
             { jsonrpc: "2.0", id, method, params: { ...params, _meta: meta } },
-            {
-              get signal() {
-                return call.signal;
-              },
-              cancellation: call,
-              mirrored: options.mirrored,
-              hold: () => call.hold(),
-              onNotification: (notification) => notify(notification, id, call, options, defaults.onLog, warn),
-            },
+            new TransportOptions(call, options.mirrored, (notification) =>
+              notify(notification, id, call, options, defaults.onLog, warn),
+            ),
           ),
       );
       if (isErrorResponse(response)) throw refusal(method, response.error);
@@ -100,6 +94,31 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
     },
   };
   return exchanger;
+}
+
+/** A class, because an object with a getter of its own takes as long to make as all the rest of a call. */
+class TransportOptions implements ClientExchangeOptions {
+  readonly cancellation: Running;
+  readonly mirrored: readonly MirroredHeader[] | undefined;
+  readonly onNotification: (notification: JSONRPCNotification) => void;
+
+  constructor(
+    cancellation: Running,
+    mirrored: readonly MirroredHeader[] | undefined,
+    onNotification: (notification: JSONRPCNotification) => void,
+  ) {
+    this.cancellation = cancellation;
+    this.mirrored = mirrored;
+    this.onNotification = onNotification;
+  }
+
+  get signal(): AbortSignal {
+    return this.cancellation.signal;
+  }
+
+  get hold(): () => () => void {
+    return () => this.cancellation.hold();
+  }
 }
 
 export function closedError(method: string): McpError {

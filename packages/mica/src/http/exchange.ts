@@ -84,11 +84,16 @@ export class HttpExchange implements ServerExchange {
 
 /** Has a request handled, and its response sent. */
 export function serve(request: JSONRPCRequest, exchange: HttpExchange, handler: RequestHandler): void {
-  handler.handle(request, exchange).then(
-    (response) => exchange.respond(request, response),
-    // Against the handler's contract, and yet the caller must not wait for ever.
-    () => exchange.respond(request, internalError(request)),
-  );
+  const respond = (response: JSONRPCResponse) => exchange.respond(request, response);
+  // Against the handler's contract, and yet the caller must not wait for ever.
+  const fail = () => respond(internalError(request));
+  try {
+    const answer = handler.handle(request, exchange);
+    if (answer instanceof Promise) answer.then(respond, fail);
+    else respond(answer);
+  } catch {
+    fail();
+  }
 }
 
 /** Undefined, and a line on stderr, where an author's value has no JSON: a BigInt, a cycle. */

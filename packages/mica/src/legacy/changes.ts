@@ -80,7 +80,8 @@ export function followChanges(options: ChangesOptions): Changes {
       if (heard === listening) heard = undefined;
     };
     opened.add(listening);
-    options.handler.handle(request, { notify, signal: controller.signal, auth: options.auth }).then(
+    const answer = options.handler.handle(request, { notify, signal: controller.signal, auth: options.auth });
+    Promise.resolve(answer).then(
       (response) => {
         done();
         if (isErrorResponse(response)) {

@@ -12,7 +12,7 @@ import type {
   Result,
   ServerCapabilities,
 } from "../protocol/types.js";
-import type { AuthInfo, ServerExchange } from "../transport.js";
+import type { AuthInfo, RequestHandler, ServerExchange } from "../transport.js";
 import { asProtocolError, type OnError } from "./failure.js";
 
 /** Serves one method. Throws `ProtocolError` for what the caller should see; anything else stays concealed. */
@@ -32,24 +32,28 @@ export interface Dispatch {
   readonly onError: OnError;
 }
 
-/** Builds `handle`: it never rejects, and keeps nothing from one request to the next. */
-export function createDispatcher(
-  dispatch: Dispatch,
-): (request: JSONRPCRequest, exchange: ServerExchange) => Promise<JSONRPCResponse> {
+/** Builds `handle`: it never throws or rejects, and keeps nothing from one request to the next. */
+export function createDispatcher(dispatch: Dispatch): RequestHandler["handle"] {
   const stamp = createStamp(dispatch.info);
 
-  return async function handle(request, exchange) {
+  function failed(request: JSONRPCRequest, exchange: ServerExchange, error: unknown): JSONRPCResponse {
+    const failure = asProtocolError(error, request.method, dispatch.onError, exchange);
+    return errorResponse(request.id, failure.toErrorObject());
+  }
+
+  return function handle(request, exchange) {
     try {
       const meta = readEnvelope(request, dispatch.supportedVersions);
       const handler = findHandler(request.method, dispatch);
       if (exchange.auth !== undefined) checkScopes(request, exchange.auth, dispatch);
       const result = handler(request.params ?? {}, meta, exchange, request);
-      return resultResponse(request.id, stamp(result instanceof Promise ? await result : result));
-    } catch (error) {
-      return errorResponse(
-        request.id,
-        asProtocolError(error, request.method, dispatch.onError, exchange).toErrorObject(),
+      if (!(result instanceof Promise)) return resultResponse(request.id, stamp(result));
+      return result.then(
+        (late) => resultResponse(request.id, stamp(late)),
+        (error: unknown) => failed(request, exchange, error),
       );
+    } catch (error) {
+      return failed(request, exchange, error);
     }
   };
 }

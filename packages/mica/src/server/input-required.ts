@@ -85,6 +85,11 @@ export class AskingContext extends RequestContext implements InputContext {
     this.#state = state;
   }
 
+  /** Whether anything was asked or a step taken. */
+  get hasRound(): boolean {
+    return this.#round !== undefined;
+  }
+
   /** Whether a question was asked that has no answer yet. */
   get isWaiting(): boolean {
     return this.#round !== undefined && this.#round.questions.size > 0;
@@ -208,32 +213,61 @@ export interface AskingRequest {
  * Runs the work of one request that may ask for input: opens the state it brought, and turns a question that is
  * left open into `input_required`.
  */
-export async function answerOrAsk(
+export function answerOrAsk(
   request: AskingRequest,
   seal: StateSeal,
-  work: (ctx: AskingContext) => Promise<Result>,
-): Promise<Result> {
-  const { params, meta, exchange, method, name } = request;
+  work: (ctx: AskingContext) => Result | Promise<Result>,
+): Result | Promise<Result> {
+  const { params, meta, exchange } = request;
   const responses = params["inputResponses"];
   if (responses !== undefined && !isObject(responses)) {
     throw new ProtocolError(ErrorCode.InvalidParams, "params.inputResponses must be an object");
   }
-  const binding: StateBinding = {
-    principal: exchange.auth?.principal,
-    method,
-    name,
-    args: params["arguments"],
-  };
   const sealed = params["requestState"];
-  const state = sealed === undefined ? undefined : await seal.open(sealed, binding);
-  const ctx = new AskingContext(exchange, meta, responses, state);
+  if (sealed !== undefined) return resume(sealed, responses, request, seal, work);
+  const ctx = new AskingContext(exchange, meta, responses, undefined);
+  // Most handlers neither ask nor take a step, and many wait for nothing: those are answered at once.
+  try {
+    const result = work(ctx);
+    return result instanceof Promise || ctx.hasRound ? conclude(ctx, result, request, seal) : result;
+  } catch (error) {
+    if (!ctx.hasRound) throw error;
+    return conclude(ctx, Promise.reject(error), request, seal);
+  }
+}
+
+/** The same for a request that brings the state of earlier rounds. */
+async function resume(
+  sealed: unknown,
+  responses: Record<string, unknown> | undefined,
+  request: AskingRequest,
+  seal: StateSeal,
+  work: (ctx: AskingContext) => Result | Promise<Result>,
+): Promise<Result> {
+  const state = await seal.open(sealed, bindingOf(request));
+  const ctx = new AskingContext(request.exchange, request.meta, responses, state);
+  const working = (async () => work(ctx))();
+  return conclude(ctx, working, request, seal);
+}
+
+/** Waits for the work and whatever it began, and turns a question that is left open into `input_required`. */
+async function conclude(
+  ctx: AskingContext,
+  working: Result | Promise<Result>,
+  request: AskingRequest,
+  seal: StateSeal,
+): Promise<Result> {
   let result: Result | undefined;
   try {
-    result = await work(ctx);
+    result = await working;
   } catch (error) {
-    await ctx.settled();
+    if (ctx.hasRound) await ctx.settled();
     if (!ctx.isWaiting) throw error;
   }
-  await ctx.settled();
-  return ctx.isWaiting || result === undefined ? ctx.inputRequired(seal, binding) : result;
+  if (ctx.hasRound) await ctx.settled();
+  return ctx.isWaiting || result === undefined ? ctx.inputRequired(seal, bindingOf(request)) : result;
+}
+
+function bindingOf({ params, exchange, method, name }: AskingRequest): StateBinding {
+  return { principal: exchange.auth?.principal, method, name, args: params["arguments"] };
 }

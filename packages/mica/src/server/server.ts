@@ -157,7 +157,7 @@ export function createServer(options: ServerOptions): Server {
     params: Record<string, unknown>,
     meta: RequestMeta,
     exchange: ServerExchange,
-  ): Promise<Result> {
+  ): Result | Promise<Result> {
     const found = tools.find(params);
     const request = { params, meta, exchange, method: "tools/call", name: found.tool.name };
     return answerOrAsk(request, seal, (ctx) => tools.call(found, params, ctx));
@@ -167,7 +167,7 @@ export function createServer(options: ServerOptions): Server {
     params: Record<string, unknown>,
     meta: RequestMeta,
     exchange: ServerExchange,
-  ): Promise<Result> {
+  ): Result | Promise<Result> {
     const found = prompts.find(params);
     const request = { params, meta, exchange, method: "prompts/get", name: found.prompt.name };
     return asking(request, `Prompt ${JSON.stringify(found.prompt.name)}`, (ctx) =>
@@ -179,7 +179,7 @@ export function createServer(options: ServerOptions): Server {
     params: Record<string, unknown>,
     meta: RequestMeta,
     exchange: ServerExchange,
-  ): Promise<Result> {
+  ): Result | Promise<Result> {
     const { uri } = params;
     if (typeof uri !== "string")
       throw new ProtocolError(ErrorCode.InvalidParams, "params.uri must be a string");
@@ -194,7 +194,7 @@ export function createServer(options: ServerOptions): Server {
     request: AskingRequest,
     what: string,
     work: (ctx: AskingContext) => Promise<Result>,
-  ): Promise<Result> {
+  ): Result | Promise<Result> {
     return answerOrAsk(request, seal, async (ctx) => {
       try {
         return await work(ctx);

@@ -11,10 +11,16 @@ interface Rendered {
 }
 
 /** The result of a tool whose handler returned `value`. @throws Error where that does not fit its output schema */
-export async function render(tool: Rendered, value: unknown): Promise<CallToolResult> {
+export function render(tool: Rendered, value: unknown): CallToolResult | Promise<CallToolResult> {
   if (value instanceof ToolOutput) return renderOutput(tool, value);
-  if (tool.validateOutput === undefined) return { content: blocksOf(value) };
-  const structuredContent = await checkOutput(tool.name, tool.validateOutput, value);
+  const { name, validateOutput } = tool;
+  return validateOutput === undefined
+    ? { content: blocksOf(value) }
+    : renderStructured(name, validateOutput, value);
+}
+
+async function renderStructured(name: string, validate: Validate, value: unknown): Promise<CallToolResult> {
+  const structuredContent = await checkOutput(name, validate, value);
   return { content: blocksOf(structuredContent), structuredContent };
 }
 

@@ -14,7 +14,7 @@ import type { CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { advertise } from "../schema/advertise.js";
 import { type HeaderParam, headerParams, readPath } from "../schema/header-params.js";
 import type { InferInput, InferOutput, Schema } from "../schema/standard.js";
-import { createValidator, type Validate } from "../schema/validate.js";
+import { createValidator, type Validate, type Validation } from "../schema/validate.js";
 import type { MirroredHeader } from "../transport.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { checkKeys } from "./definition.js";
@@ -69,7 +69,12 @@ export interface Tools {
   readonly catalogue: Catalogue<RegisteredTool>;
   /** Looks a tool up and checks the shape of a call. @throws ProtocolError -32602 */
   find(params: Record<string, unknown>): RegisteredTool;
-  call(tool: RegisteredTool, params: Record<string, unknown>, ctx: AskingContext): Promise<CallToolResult>;
+  /** A promise only where something had to be waited for. */
+  call(
+    tool: RegisteredTool,
+    params: Record<string, unknown>,
+    ctx: AskingContext,
+  ): CallToolResult | Promise<CallToolResult>;
   mirroredHeaders(params: Record<string, unknown> | undefined): readonly MirroredHeader[];
 }
 
@@ -90,6 +95,14 @@ export function createTools(
     onChange,
   );
 
+  /** @throws what is no failure of the tool */
+  function failureOf(error: unknown, name: string, ctx: AskingContext): CallToolResult {
+    // A round that has to end is no failure; whatever the handler made of the signal is void.
+    if (ctx.isWaiting || error instanceof ProtocolError) throw error;
+    if (error instanceof ToolError) return failed(error.message);
+    return failed(concealed(error, `Tool ${JSON.stringify(name)}`, onError, ctx));
+  }
+
   return {
     catalogue,
     add: (name, definition, handler) => catalogue.add(name, register(name, definition, handler)),
@@ -105,18 +118,17 @@ export function createTools(
       }
       return found;
     },
-    async call(registered, params, ctx) {
-      const { name } = registered;
+    call(registered, params, ctx) {
+      const onFailure = (error: unknown) => failureOf(error, registered.name, ctx);
       try {
-        let validation = registered.validateInput(params["arguments"] ?? {});
-        if (validation instanceof Promise) validation = await validation;
-        if (validation.problems !== undefined) return invalidArguments(name, validation.problems);
-        return await render(registered, await registered.handler(validation.value as never, ctx));
+        const validation = registered.validateInput(params["arguments"] ?? {});
+        const result =
+          validation instanceof Promise
+            ? validation.then((found) => perform(registered, found, ctx))
+            : perform(registered, validation, ctx);
+        return result instanceof Promise ? result.catch(onFailure) : result;
       } catch (error) {
-        // A round that has to end is no failure; whatever the handler made of the signal is void.
-        if (ctx.isWaiting || error instanceof ProtocolError) throw error;
-        if (error instanceof ToolError) return failed(error.message);
-        return failed(concealed(error, `Tool ${JSON.stringify(name)}`, onError, ctx));
+        return onFailure(error);
       }
     },
     mirroredHeaders(params) {
@@ -127,6 +139,23 @@ export function createTools(
       return headers.map(({ header, path, type }) => ({ header, type, value: readPath(args, path) }));
     },
   };
+}
+
+/** Has the handler called, once the arguments are known to fit, and its value rendered. */
+function perform(
+  tool: RegisteredTool,
+  validation: Validation,
+  ctx: AskingContext,
+): CallToolResult | Promise<CallToolResult> {
+  if (validation.problems !== undefined) return invalidArguments(tool.name, validation.problems);
+  const value = tool.handler(validation.value as never, ctx);
+  return isThenable(value) ? Promise.resolve(value).then((late) => render(tool, late)) : render(tool, value);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return (
+    typeof value === "object" && value !== null && typeof (value as { then?: unknown }).then === "function"
+  );
 }
 
 function register<Input extends Schema | undefined, Output extends Schema | undefined>(

@@ -115,10 +115,17 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
     const exchange = openExchange(request, outbox, onProblem);
     open.set(id, exchange);
     running++;
-    handler.handle(request, exchange).then(
-      (response) => settle(exchange, response),
-      (error: unknown) => settle(exchange, failed(id, error)),
-    );
+    // Against its contract a handler may throw or reject: the client must not wait for ever.
+    const fail = (error: unknown) => settle(exchange, failed(id, error));
+    let answer: JSONRPCResponse | Promise<JSONRPCResponse>;
+    try {
+      answer = handler.handle(request, exchange);
+    } catch (error) {
+      fail(error);
+      return;
+    }
+    if (answer instanceof Promise) answer.then((response) => settle(exchange, response), fail);
+    else settle(exchange, answer);
   }
 
   function settle(exchange: OpenExchange, response: JSONRPCResponse): void {

@@ -47,38 +47,28 @@ export function trackInFlight(send: (line: string) => void, maxMessageBytes: num
     if (line.length * 3 > maxMessageBytes && Buffer.byteLength(line) > maxMessageBytes) {
       throw tooLong(`The request ${describeRequest(request)}`, Buffer.byteLength(line), maxMessageBytes);
     }
-    const token = metaOf(request)?.["progressToken"];
     return new Promise((resolve, reject) => {
-      const entry: Pending = {
-        request,
-        onNotification: options.onNotification,
-        settle(response) {
-          forget();
-          resolve(response);
-        },
-        fail(reason) {
-          forget();
-          reject(reason);
-        },
-      };
-      const forget = () => {
-        pending.delete(id);
-        if (token !== undefined) byProgressToken.delete(token);
-        unlisten?.();
-      };
-      const onAbort = () => {
-        const { reason } = cancellation!;
-        entry.fail(reason);
-        abandon(id);
-        const params = { requestId: id, reason: reasonOf(reason) };
-        send(encodeMessage({ jsonrpc: "2.0", method: "notifications/cancelled", params }));
-      };
+      const entry = new Waiting(request, options.onNotification, resolve, reject, forget);
       pending.set(id, entry);
-      if (token !== undefined) byProgressToken.set(token, entry);
-      const unlisten = cancellation?.onCancel(onAbort);
+      if (entry.token !== undefined) byProgressToken.set(entry.token, entry);
+      entry.unlisten = cancellation?.onCancel(() => cancel(entry, cancellation.reason));
       abandoned.delete(id);
       send(line);
     });
+  }
+
+  function forget({ request: { id }, token, unlisten }: Waiting): void {
+    pending.delete(id);
+    if (token !== undefined) byProgressToken.delete(token);
+    unlisten?.();
+  }
+
+  function cancel(entry: Waiting, reason: unknown): void {
+    const { id } = entry.request;
+    entry.fail(reason);
+    abandon(id);
+    const params = { requestId: id, reason: reasonOf(reason) };
+    send(encodeMessage({ jsonrpc: "2.0", method: "notifications/cancelled", params }));
   }
 
   function abandon(id: RequestId): void {
@@ -101,6 +91,42 @@ export function trackInFlight(send: (line: string) => void, maxMessageBytes: num
     abandon,
     isLate: (id) => abandoned.delete(id),
   };
+}
+
+/** A class, so that a request costs one object. */
+class Waiting implements Pending {
+  readonly request: JSONRPCRequest;
+  readonly onNotification: ClientExchangeOptions["onNotification"];
+  readonly token: unknown;
+  unlisten: (() => void) | undefined;
+  readonly #resolve: (response: JSONRPCResponse) => void;
+  readonly #reject: (reason: unknown) => void;
+  readonly #forget: (entry: Waiting) => void;
+
+  constructor(
+    request: JSONRPCRequest,
+    onNotification: ClientExchangeOptions["onNotification"],
+    resolve: (response: JSONRPCResponse) => void,
+    reject: (reason: unknown) => void,
+    forget: (entry: Waiting) => void,
+  ) {
+    this.request = request;
+    this.onNotification = onNotification;
+    this.token = metaOf(request)?.["progressToken"];
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#forget = forget;
+  }
+
+  settle(response: JSONRPCResponse): void {
+    this.#forget(this);
+    this.#resolve(response);
+  }
+
+  fail(reason: unknown): void {
+    this.#forget(this);
+    this.#reject(reason);
+  }
 }
 
 /** A request, as messages of errors name it. */

@@ -1,7 +1,7 @@
 /** One request being served over lines: what its handler gets. */
 import { McpError } from "../protocol/errors.js";
 import { encodeMessage } from "../protocol/jsonrpc.js";
-import type { JSONRPCRequest } from "../protocol/types.js";
+import type { JSONRPCNotification, JSONRPCRequest } from "../protocol/types.js";
 import type { ServerExchange } from "../transport.js";
 import type { Outbox } from "./outbox.js";
 
@@ -18,34 +18,50 @@ export function openExchange(
   outbox: Outbox,
   onProblem: (text: string) => void,
 ): OpenExchange {
-  let ended = false;
-  let controller: AbortController | undefined;
-  let aborted: McpError | undefined;
-  return {
-    request,
-    notify(notification) {
-      if (ended) return;
-      const { method } = notification;
-      try {
-        const lossy = method === "notifications/progress" || method === "notifications/message";
-        outbox.offer(encodeMessage(notification), lossy);
-      } catch (error) {
-        onProblem(`${method} of request ${JSON.stringify(request.id)} could not be sent: ${describe(error)}`);
-      }
-    },
-    get signal() {
-      controller ??= new AbortController();
-      if (aborted) controller.abort(aborted);
-      return controller.signal;
-    },
-    end() {
-      ended = true;
-    },
-    abort(message) {
-      aborted = new McpError("aborted", message);
-      controller?.abort(aborted);
-    },
-  };
+  return new LineExchange(request, outbox, onProblem);
+}
+
+/** A class, so that a request costs one object. */
+class LineExchange implements OpenExchange {
+  readonly request: JSONRPCRequest;
+  readonly #outbox: Outbox;
+  readonly #onProblem: (text: string) => void;
+  #ended = false;
+  #controller: AbortController | undefined;
+  #aborted: McpError | undefined;
+
+  constructor(request: JSONRPCRequest, outbox: Outbox, onProblem: (text: string) => void) {
+    this.request = request;
+    this.#outbox = outbox;
+    this.#onProblem = onProblem;
+  }
+
+  notify(notification: JSONRPCNotification): void {
+    if (this.#ended) return;
+    const { method } = notification;
+    try {
+      const lossy = method === "notifications/progress" || method === "notifications/message";
+      this.#outbox.offer(encodeMessage(notification), lossy);
+    } catch (error) {
+      const of = `${method} of request ${JSON.stringify(this.request.id)}`;
+      this.#onProblem(`${of} could not be sent: ${describe(error)}`);
+    }
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#aborted) this.#controller.abort(this.#aborted);
+    return this.#controller.signal;
+  }
+
+  end(): void {
+    this.#ended = true;
+  }
+
+  abort(message: string): void {
+    this.#aborted = new McpError("aborted", message);
+    this.#controller?.abort(this.#aborted);
+  }
 }
 
 /** An error for the log: with its stack, where it has one. */

@@ -1,6 +1,7 @@
 /**
- * Lines on their way out. What becomes ready in one turn of the event loop leaves in one write; while the reader
- * is behind, lines wait here and `stalled` says so.
+ * Lines on their way out. What becomes ready in one turn of the event loop leaves in few writes, each of half as many
+ * lines again as the one before: the first line at once, so that its reader is at work while the others are made.
+ * While the reader is behind, lines wait here and `stalled` says so.
  */
 import type { Writable } from "node:stream";
 
@@ -36,6 +37,8 @@ export function createOutbox(stream: Writable, options: OutboxOptions = {}): Out
   let queue: string[] = [];
   let queuedChars = 0;
   let scheduled = false;
+  /** Lines of the next write of this turn. */
+  let batch = 1;
   let stalled = false;
   let discarded = false;
   /** Lines offered while the reader is behind. */
@@ -46,14 +49,24 @@ export function createOutbox(stream: Writable, options: OutboxOptions = {}): Out
     if (discarded) return;
     queue.push(line);
     queuedChars += line.length;
-    if (scheduled || stalled) return;
-    scheduled = true;
-    // Runs when the promises of this turn have settled, so answers that are ready together leave together.
-    process.nextTick(flush);
+    if (stalled) return;
+    if (!scheduled) {
+      scheduled = true;
+      // Runs when the promises of this turn have settled.
+      process.nextTick(endTurn);
+    }
+    if (queue.length < batch) return;
+    batch = Math.ceil(batch * 1.5);
+    flush();
+  }
+
+  function endTurn(): void {
+    scheduled = false;
+    batch = 1;
+    flush();
   }
 
   function flush(): void {
-    scheduled = false;
     if (stalled || queue.length === 0) return;
     const text = queue.length === 1 ? `${queue[0]}\n` : `${queue.join("\n")}\n`;
     queue = [];

@@ -368,20 +368,18 @@ describe("the end", () => {
   it("is there at once for a caller who has left already", async () => {
     const { server, bus } = build();
     const notified: string[] = [];
-    const { id, ...rest } = await server
-      .handle(
-        {
-          jsonrpc: "2.0",
-          id: 1,
-          method: "subscriptions/listen",
-          params: {
-            _meta: { [MetaKey.protocolVersion]: "2026-07-28", [MetaKey.clientCapabilities]: {} },
-            notifications: EVERYTHING,
-          },
+    const { id, ...rest } = (await server.handle(
+      {
+        jsonrpc: "2.0",
+        id: 1,
+        method: "subscriptions/listen",
+        params: {
+          _meta: { [MetaKey.protocolVersion]: "2026-07-28", [MetaKey.clientCapabilities]: {} },
+          notifications: EVERYTHING,
         },
-        { signal: AbortSignal.abort(), notify: ({ method }) => notified.push(method) },
-      )
-      .then((response) => response as { id: RequestId });
+      },
+      { signal: AbortSignal.abort(), notify: ({ method }) => notified.push(method) },
+    )) as { id: RequestId };
     expect(id).toBe(1);
     expect(rest).toHaveProperty("result");
     server.tool("t2", {}, () => 1);

@@ -213,11 +213,10 @@ describe("notifications", () => {
   });
 
   it("wait while the client does not read; equal ones once, and progress only up to a bound", async () => {
-    const filler = "x".repeat(64 * 1024);
-    const handler = handlerOf((_, { notify }) => {
-      // More than the stream takes, so that from then on everything waits.
-      for (let i = 0; i < 32; i++)
-        notify({ jsonrpc: "2.0", method: "notifications/filler", params: { i, filler } });
+    const filler = "x".repeat(32 * 64 * 1024);
+    const handler = handlerOf((_, exchange) => {
+      // More than the stream takes, in one line that it takes all the same: from then on everything waits.
+      exchange.notify({ jsonrpc: "2.0", method: "notifications/filler", params: { filler } });
       return { resultType: "complete" };
     });
     const input = new PassThrough();
@@ -226,11 +225,10 @@ describe("notifications", () => {
     const late = handlerOf(async (request, exchange) => {
       if (request.method === "fill") return handler.handle(request, exchange);
       await released.opened;
-      const { notify } = exchange;
       const change = (uri: string) =>
-        notify({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
+        exchange.notify({ jsonrpc: "2.0", method: "notifications/resources/updated", params: { uri } });
       for (let i = 0; i < 100; i++) {
-        notify({ jsonrpc: "2.0", method: "notifications/progress", params: { progress: i } });
+        exchange.notify({ jsonrpc: "2.0", method: "notifications/progress", params: { progress: i } });
         change("a:1");
         change("a:2");
       }
@@ -245,7 +243,7 @@ describe("notifications", () => {
     released.open();
     await new Promise((resolve) => setImmediate(resolve));
     const { take, send, next } = lineClient(input, output);
-    expect(await take(32)).toHaveLength(32);
+    expect(await take(1)).toHaveLength(1);
     const seen: string[] = [];
     for (;;) {
       const message = await next();

@@ -4,7 +4,7 @@ import { type Pair, readPair } from "../engine/argument-pairs.js";
 import { suggestion } from "../engine/closest.js";
 import type { Target } from "../engine/target.js";
 import { UsageError } from "../engine/usage-error.js";
-import { OPTION_ROWS, type OptionRow, type SpecialOption } from "./option-rows.js";
+import { OPTION_ROWS, type OptionRow } from "./option-rows.js";
 import {
   type Options,
   type OptionValues,
@@ -15,7 +15,7 @@ import {
   text,
   texts,
 } from "./options.js";
-import { type LocalVerb, type ServerVerb, VERBS, type VerbRow } from "./verbs.js";
+import { applies, type LocalVerb, type ServerVerb, VERBS, type VerbRow } from "./verbs.js";
 
 export type CommandLine =
   | { readonly kind: "help"; readonly verb: VerbRow | undefined }
@@ -119,10 +119,9 @@ function unknownVerb(name: string): string {
 
 function checkApplicable(verb: VerbRow, values: OptionValues): void {
   const rows: readonly OptionRow[] = OPTION_ROWS;
-  for (const { name, special } of rows) {
-    if (special && values[name] !== undefined && !verb.options?.includes(name as SpecialOption)) {
-      throw optionError(`--${name}`, `does not apply to mica ${verb.name}`);
-    }
+  for (const row of rows) {
+    if (values[row.name] !== undefined && !applies(row, verb))
+      throw optionError(`--${row.name}`, `does not apply to mica ${verb.name}`);
   }
 }
 

@@ -1,8 +1,8 @@
 /** What `--help` prints. */
 import { EXIT_CODES } from "./exit.js";
-import { OPTION_ROWS, type OptionRow, type SpecialOption } from "./option-rows.js";
+import { OPTION_ROWS, type OptionRow } from "./option-rows.js";
 import { table } from "./table.js";
-import { VERBS, type VerbRow } from "./verbs.js";
+import { applies, VERBS, type VerbRow } from "./verbs.js";
 
 export function help(verb: VerbRow | undefined): string {
   return `${(verb === undefined ? general() : ofVerb(verb)).join("\n")}\n`;
@@ -48,7 +48,7 @@ function ofVerb(verb: VerbRow): string[] {
     ...(verb.pairs ? ["", "Arguments", ...rows(PAIRS)] : []),
     "",
     "Options",
-    ...options((name) => verb.options?.includes(name) ?? false),
+    ...options((row) => applies(row, verb)),
     "",
     "Exit codes",
     ...rows(EXIT_CODES.map(([code, meaning]) => [String(code), meaning])),
@@ -65,15 +65,13 @@ const PAIRS: readonly (readonly string[])[] = [
   ["name:=json", "exactly this JSON, whatever the schema says"],
 ];
 
-function options(isOffered: (special: SpecialOption) => boolean): string[] {
+function options(isOffered: (row: OptionRow) => boolean): string[] {
   const all: readonly OptionRow[] = OPTION_ROWS;
   return rows(
-    all
-      .filter(({ name, special }) => !special || isOffered(name as SpecialOption))
-      .map(({ name, short, value, repeatable, help: what }) => {
-        const flag = `${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`;
-        return [flag, repeatable ? `${what}; may be repeated` : what];
-      }),
+    all.filter(isOffered).map(({ name, short, value, repeatable, help: what }) => {
+      const flag = `${short ? `-${short}, ` : ""}--${name}${value ? ` ${value}` : ""}`;
+      return [flag, repeatable ? `${what}; may be repeated` : what];
+    }),
   );
 }
 

@@ -1,5 +1,5 @@
 /** THE table of verbs. Adding a verb is one row here and one file in verbs/. */
-import { ANSWERING, SIGNING_IN, type SpecialOption } from "./option-rows.js";
+import { ANSWERING, type OptionRow, SIGNING_IN, type SpecialOption } from "./option-rows.js";
 import type { LocalVerbModule, VerbModule } from "./verb.js";
 
 interface Row {
@@ -26,6 +26,14 @@ export interface LocalVerb extends Row {
 }
 
 export type VerbRow = ServerVerb | LocalVerb;
+
+/** Of the options that are no special ones, those that mean something where there is no server. */
+const WITHOUT_SERVER = ["json", "no-color", "help", "version"];
+
+export function applies({ name, special }: OptionRow, verb: VerbRow): boolean {
+  if (special) return verb.options?.includes(name as SpecialOption) ?? false;
+  return !verb.local || WITHOUT_SERVER.includes(name);
+}
 
 export const VERBS: readonly VerbRow[] = [
   {

@@ -106,8 +106,9 @@ function bannerFor(metafile: Metafile): Pick<BuildOptions, "banner"> {
   return { banner: { js: names.join("") } };
 }
 
+/** Of the files that the entry draws in; modules of Node and what is left outside are none of them. */
 function weightOf({ inputs }: Metafile): Weight {
-  const all = Object.values(inputs);
+  const all = Object.entries(inputs).flatMap(([path, input]) => (/^[a-z-]+:/.test(path) ? [] : input));
   return { files: all.length, bytes: all.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 

@@ -41,7 +41,7 @@ const CHUNKS = [
 const packages = [
   {
     folder: "packages/mica",
-    entries: ["index", "client", "stdio", "http", "fetch", "auth", "auth/client", "testing"],
+    entries: ["index", "client", "stdio", "http", "fetch", "auth", "auth/client", "schema", "testing"],
     from: "src/entry",
   },
   { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },

@@ -1,6 +1,6 @@
 /**
- * Checks, at registration, that a JSON Schema object can be advertised and validated: plain JSON, keywords
- * of the right shape, references that stay inside the document (basic, JSON Schema Usage).
+ * Whether a JSON Schema object can be advertised and validated with: plain JSON, keywords of the right shape,
+ * references that stay inside the document (basic, JSON Schema Usage).
  */
 import type { JsonSchema } from "../protocol/features.js";
 import { type Dialect, dialectOf } from "./dialect.js";
@@ -15,71 +15,123 @@ export const SCHEMA_LIMITS = {
   maxSubschemas: 10_000,
 } as const;
 
+/** One thing that is wrong with a schema. */
+export interface SchemaProblem {
+  /**
+   * `not_json`: what no JSON text can hold; `not_a_schema`: neither an object nor a boolean; `dialect`: a `$schema` that
+   * is not supported; `keyword`: a value that its keyword cannot have; `outside`: a reference that leaves the document;
+   * `nowhere`: one that points at nothing; `endless`: one that leads back to itself; `too_large`: beyond
+   * {@link SCHEMA_LIMITS}.
+   */
+  readonly kind:
+    | "not_json"
+    | "not_a_schema"
+    | "dialect"
+    | "keyword"
+    | "outside"
+    | "nowhere"
+    | "endless"
+    | "too_large";
+  /** Of the subschema, like `properties.tags.items`; empty for the schema itself. */
+  readonly path: string;
+  /** Names the place and what was expected. */
+  readonly message: string;
+}
+
 /** @throws TypeError naming `what` and the path of the first thing that is wrong. */
 export function checkJsonSchema(schema: unknown, what: string): void {
+  const [first] = schemaProblems(schema);
+  if (first === undefined) return;
+  const { kind, path, message } = first;
+  const given =
+    kind === "not_a_schema" && path === ""
+      ? "a schema must be a Standard Schema or a JSON Schema object"
+      : "";
+  throw new TypeError(`${what}: ${given ? `${given}, got ${describe(schema)}` : message}`);
+}
+
+/**
+ * All that is wrong with a JSON Schema object, by its declared dialect; empty where it is valid and can be validated
+ * with. Nothing is fetched.
+ *
+ * @example schemaProblems({ type: "object", properties: { a: { $ref: "#/$defs/b" } } })[0].kind === "nowhere"
+ */
+export function schemaProblems(schema: unknown): readonly SchemaProblem[] {
   if (typeof schema !== "object" || schema === null || Array.isArray(schema)) {
-    throw new TypeError(
-      `${what}: a schema must be a Standard Schema or a JSON Schema object, got ${describe(schema)}`,
-    );
+    const message = `expected a JSON Schema object, got ${describe(schema)}`;
+    return [{ kind: "not_a_schema", path: "", message }];
   }
-  checkPlainJson(schema, "", what, []);
+  const unplain = findUnplain(schema, "", []);
+  if (unplain !== undefined) return [unplain];
   const root = schema as JsonSchema;
   const dialect = dialectOf(root);
   if (dialect === undefined) {
-    throw new TypeError(`${what}: unsupported JSON Schema dialect ${describe(root["$schema"])} at $schema`);
+    const message = `unsupported JSON Schema dialect ${describe(root["$schema"])} at $schema`;
+    return [{ kind: "dialect", path: "", message }];
   }
   const references = readReferences(root, dialect);
-  const check: Check = { what, dialect, references, subschemas: 0 };
+  const check: Check = { dialect, references, subschemas: 0, problems: [] };
   checkSubschema(root, "", check);
+  if (check.problems.length > 0) return check.problems;
   const endless = findEndless(root, references);
-  if (endless !== undefined) {
-    throw new TypeError(
-      `${what}: ${endless} refers back to itself without end, so that nothing could be validated`,
-    );
-  }
+  if (endless === undefined) return [];
+  const message = `${endless} refers back to itself without end, so that nothing could be validated`;
+  return [{ kind: "endless", path: endless, message }];
 }
 
-function checkPlainJson(value: unknown, path: string, what: string, parents: object[]): void {
-  if (value === null || typeof value === "string" || typeof value === "boolean") return;
-  if (typeof value === "number" && Number.isFinite(value)) return;
+function findUnplain(value: unknown, path: string, parents: object[]): SchemaProblem | undefined {
+  if (value === null || typeof value === "string" || typeof value === "boolean") return undefined;
+  if (typeof value === "number" && Number.isFinite(value)) return undefined;
   const at = path || "the schema";
   const plain = typeof value === "object" && (Array.isArray(value) || isPlainObject(value));
-  if (!plain) throw new TypeError(`${what}: ${at} is not JSON: ${describe(value)}`);
-  if (parents.includes(value)) throw new TypeError(`${what}: ${at} refers to itself; use $ref`);
+  if (!plain) return { kind: "not_json", path, message: `${at} is not JSON: ${describe(value)}` };
+  if (parents.includes(value)) return { kind: "not_json", path, message: `${at} refers to itself; use $ref` };
   if (parents.length >= SCHEMA_LIMITS.maxDepth) {
-    throw new TypeError(`${what}: ${at} is nested deeper than ${SCHEMA_LIMITS.maxDepth} levels`);
+    const message = `${at} is nested deeper than ${SCHEMA_LIMITS.maxDepth} levels`;
+    return { kind: "too_large", path, message };
   }
   parents.push(value);
   // Not entries(): an array may have holes.
   for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
     const inner = (value as Record<string | number, unknown>)[key];
-    checkPlainJson(inner, path ? `${path}.${key}` : String(key), what, parents);
+    const found = findUnplain(inner, path ? `${path}.${key}` : String(key), parents);
+    if (found !== undefined) return found;
   }
   parents.pop();
+  return undefined;
 }
 
 const REFERENCES = new Set(["$ref", "$dynamicRef", "$recursiveRef"]);
 
 interface Check {
-  readonly what: string;
   readonly dialect: Dialect;
   readonly references: References;
+  readonly problems: SchemaProblem[];
   subschemas: number;
 }
 
 function checkSubschema(node: unknown, path: string, check: Check): void {
-  const { what, dialect, references } = check;
-  if (typeof node === "boolean") return;
+  const { dialect, references, problems } = check;
+  if (typeof node === "boolean" || check.subschemas > SCHEMA_LIMITS.maxSubschemas) return;
   const at = path || "the schema";
-  if (!isPlainObject(node)) throw new TypeError(`${what}: ${at} must be a schema, got ${describe(node)}`);
+  if (!isPlainObject(node)) {
+    problems.push({ kind: "not_a_schema", path, message: `${at} must be a schema, got ${describe(node)}` });
+    return;
+  }
   if (++check.subschemas > SCHEMA_LIMITS.maxSubschemas) {
-    throw new TypeError(`${what}: the schema has more than ${SCHEMA_LIMITS.maxSubschemas} subschemas`);
+    const message = `the schema has more than ${SCHEMA_LIMITS.maxSubschemas} subschemas`;
+    problems.push({ kind: "too_large", path, message });
+    return;
   }
   for (const [key, value] of Object.entries(node)) {
     const expected = expectedOf(key, value, dialect) ?? expectedShape(key, value, dialect);
-    if (expected !== undefined)
-      throw new TypeError(`${what}: ${at}: ${key} must be ${expected}, got ${describe(value)}`);
-    if (REFERENCES.has(key)) checkReference(value as string, `${at}: ${key}`, references.baseOf(node), check);
+    if (expected !== undefined) {
+      const message = `${at}: ${key} must be ${expected}, got ${describe(value)}`;
+      problems.push({ kind: "keyword", path, message });
+    } else if (REFERENCES.has(key)) {
+      const problem = referenceProblem(value as string, path, key, references.baseOf(node), references);
+      if (problem !== undefined) problems.push(problem);
+    }
   }
   for (const [step, inner] of subschemasOf(node)) {
     checkSubschema(inner, path ? `${path}.${step}` : step, check);
@@ -99,15 +151,19 @@ function expectedShape(key: string, value: unknown, dialect: Dialect): string | 
 }
 
 /** "Implementations MUST NOT automatically dereference `$ref` values that resolve to a network URI." */
-function checkReference(reference: string, at: string, base: string, { what, references }: Check): void {
+function referenceProblem(
+  reference: string,
+  path: string,
+  key: string,
+  base: string,
+  references: References,
+): SchemaProblem | undefined {
   const found = references.resolve(reference, base);
-  if (found === "outside") {
-    throw new TypeError(
-      `${what}: ${at} ${JSON.stringify(reference)} leaves the document; only local references are followed`,
-    );
-  }
-  if (found === "nothing")
-    throw new TypeError(`${what}: ${at} ${JSON.stringify(reference)} points at nothing`);
+  if (typeof found === "object") return undefined;
+  const at = `${path || "the schema"}: ${key} ${JSON.stringify(reference)}`;
+  return found === "outside"
+    ? { kind: "outside", path, message: `${at} leaves the document; only local references are followed` }
+    : { kind: "nowhere", path, message: `${at} points at nothing` };
 }
 
 function isPlainObject(value: unknown): value is JsonSchema {

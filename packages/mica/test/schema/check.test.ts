@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noThenProperty: a keyword of JSON Schema
 /** JSON Schema given as data: what is refused at registration, and how the place is named. */
 import { describe, expect, it } from "vitest";
-import { checkJsonSchema, SCHEMA_LIMITS } from "../../src/schema/check.js";
+import { checkJsonSchema, SCHEMA_LIMITS, schemaProblems } from "../../src/schema/check.js";
 
 const check = (schema: unknown) => checkJsonSchema(schema, 'tool "t" input');
 const inObject = (p: unknown) => ({ type: "object", properties: { p } });
@@ -273,5 +273,41 @@ describe("checkJsonSchema", () => {
 
   it("shows long values only in part", () => {
     expect(() => check(inObject({ type: "x".repeat(10_000) }))).toThrow(/^.{50,300}$/);
+  });
+});
+
+describe("schemaProblems", () => {
+  it("names all that is wrong, each by its kind and place", () => {
+    const problems = schemaProblems({
+      type: "objekt",
+      properties: {
+        a: { $ref: "#/$defs/gone" },
+        b: { $ref: "https://example.com/b" },
+        c: 5,
+        d: { enum: "x" },
+      },
+    });
+    expect(problems.map(({ kind, path }) => [kind, path])).toEqual([
+      ["keyword", ""],
+      ["nowhere", "properties.a"],
+      ["outside", "properties.b"],
+      ["not_a_schema", "properties.c"],
+      ["keyword", "properties.d"],
+    ]);
+  });
+
+  it.each<[string, unknown, string]>([
+    ["null", null, "not_a_schema"],
+    ["an array", [], "not_a_schema"],
+    ["no JSON", { default: 1n }, "not_json"],
+    ["an unknown dialect", { $schema: "https://example.com/dialect" }, "dialect"],
+    ["a reference to itself", { allOf: [{ $ref: "#" }] }, "endless"],
+    ["too many subschemas", { allOf: Array.from({ length: 10_001 }, () => ({})) }, "too_large"],
+  ])("says what is wrong with %s, once", (_, schema, kind) => {
+    expect(schemaProblems(schema).map((problem) => problem.kind)).toEqual([kind]);
+  });
+
+  it("finds nothing in a valid schema", () => {
+    expect(schemaProblems({ type: "object", properties: { a: true } })).toEqual([]);
   });
 });

@@ -13,6 +13,8 @@ export const EXIT = {
   protocol: 4,
   timeout: 5,
   inputNeeded: 6,
+  findings: 7,
+  incomplete: 8,
   failed: 70,
   interrupted: 130,
 } as const;
@@ -25,6 +27,8 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [EXIT.protocol, "the server answered with a protocol error, or not with the protocol"],
   [EXIT.timeout, "no answer in time"],
   [EXIT.inputNeeded, "the server asks for input that was not given, or does not fit (--answer)"],
+  [EXIT.findings, "the audit found errors; with --strict, or warnings"],
+  [EXIT.incomplete, "the audit found no error, but rules could not run"],
   [EXIT.failed, "mica itself failed, or could not write its output"],
   [EXIT.interrupted, "interrupted (Ctrl-C); 143 when terminated, 129 when hung up"],
 ];

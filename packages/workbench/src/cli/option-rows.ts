@@ -60,6 +60,31 @@ export const OPTION_ROWS = [
   { name: "client-metadata", value: "URL", special: true, help: "a document that describes the client" },
   { name: "port", value: "PORT", special: true, help: "where the browser comes back to; default: any port" },
   { name: "again", special: true, help: "sign in although somebody is signed in" },
+  { name: "strict", special: true, help: "warnings fail as well" },
+  {
+    name: "format",
+    value: "FORMAT",
+    special: true,
+    help: "text (default), json, sarif or junit",
+  },
+  { name: "baseline", value: "FILE", special: true, help: "findings that are known and do not fail" },
+  { name: "write-baseline", value: "FILE", special: true, help: "write what is found as a baseline" },
+  { name: "rule", value: "ID", repeatable: true, special: true, help: "run this rule only" },
+  { name: "skip", value: "ID", repeatable: true, special: true, help: "do not run this rule" },
+  {
+    name: "allow-writes",
+    value: "TOOL",
+    repeatable: true,
+    special: true,
+    help: "a tool to call although it is not annotated as read-only",
+  },
+  {
+    name: "token",
+    value: "NAME=VALUE",
+    repeatable: true,
+    special: true,
+    help: "a token for the authorization rules: valid, expired, wrong-audience, no-scope",
+  },
   { name: "json", help: "print JSON for scripts, failures included" },
   { name: "verbose", help: "show all details, the server's stderr and its notifications" },
   { name: "timeout", value: "SECONDS", help: "longest wait for an answer or for progress (default 60)" },
@@ -97,7 +122,15 @@ export type SpecialOption =
   | "issuer"
   | "client-metadata"
   | "port"
-  | "again";
+  | "again"
+  | "strict"
+  | "format"
+  | "baseline"
+  | "write-baseline"
+  | "rule"
+  | "skip"
+  | "allow-writes"
+  | "token";
 
 /** The options of verbs in which a server may ask for input (patterns/mrtr, Supported Requests). */
 export const ANSWERING = [
@@ -117,4 +150,16 @@ export const SIGNING_IN = [
   "client-metadata",
   "port",
   "no-open",
+] as const satisfies readonly SpecialOption[];
+
+/** The options of `mica audit`. */
+export const AUDITING = [
+  "strict",
+  "format",
+  "baseline",
+  "write-baseline",
+  "rule",
+  "skip",
+  "allow-writes",
+  "token",
 ] as const satisfies readonly SpecialOption[];

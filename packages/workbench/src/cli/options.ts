@@ -38,7 +38,23 @@ export interface Options {
   readonly clientMetadata: string | undefined;
   readonly port: number | undefined;
   readonly again: boolean;
+  /** Whether warnings of an audit fail. */
+  readonly strict: boolean;
+  /** Undefined: for people, or JSON where `json` says so. */
+  readonly format: Format | undefined;
+  readonly baseline: string | undefined;
+  readonly writeBaseline: string | undefined;
+  readonly onlyRules: readonly string[];
+  readonly skipRules: readonly string[];
+  readonly allowWrites: readonly string[];
+  /** By name, for the authorization rules. Values are secrets. */
+  readonly tokens: readonly (readonly [name: string, value: string])[];
 }
+
+type Format = "text" | "json" | "sarif" | "junit";
+const FORMATS: readonly Format[] = ["text", "json", "sarif", "junit"];
+/** The tokens that rules know what to do with. */
+const TOKENS = ["valid", "expired", "wrong-audience", "no-scope"];
 
 type Era = "auto" | "modern" | "legacy";
 const ERAS: readonly Era[] = ["auto", "modern", "legacy"];
@@ -64,8 +80,11 @@ export function readOptions(values: OptionValues): Options {
   const answering = ["answer", "answers", "decline"].find((name) => values[name] !== undefined);
   if (values["no-ask"] && answering !== undefined)
     throw optionError(`--${answering}`, "contradicts --no-ask");
+  const format = readFormat(text(values, "format"));
+  if (values["json"] && format !== undefined && format !== "json")
+    throw optionError("--format", `${format} contradicts --json`);
   return {
-    json: values["json"] === true,
+    json: values["json"] === true || format === "json",
     verbose: values["verbose"] === true,
     color: values["no-color"] !== true,
     progress: values["no-progress"] ? false : values["progress"] ? true : undefined,
@@ -89,6 +108,14 @@ export function readOptions(values: OptionValues): Options {
     clientMetadata: text(values, "client-metadata"),
     port: port(text(values, "port")),
     again: values["again"] === true,
+    strict: values["strict"] === true,
+    format,
+    baseline: text(values, "baseline"),
+    writeBaseline: text(values, "write-baseline"),
+    onlyRules: texts(values, "rule"),
+    skipRules: texts(values, "skip"),
+    allowWrites: texts(values, "allow-writes"),
+    tokens: texts(values, "token").map(readToken),
   };
 }
 
@@ -105,6 +132,21 @@ export function texts(values: OptionValues, name: string): string[] {
 function readEra(era: string | undefined): Era | undefined {
   if (era === undefined || ERAS.includes(era as Era)) return era as Era | undefined;
   throw optionError("--era", `expected ${ERAS.join(", ")}, got ${JSON.stringify(era)}`);
+}
+
+function readFormat(format: string | undefined): Format | undefined {
+  if (format === undefined || FORMATS.includes(format as Format)) return format as Format | undefined;
+  throw optionError("--format", `expected ${FORMATS.join(", ")}, got ${JSON.stringify(format)}`);
+}
+
+/** What follows the name is a secret, and stays out of messages. */
+function readToken(given: string): readonly [name: string, value: string] {
+  const at = given.indexOf("=");
+  const name = given.slice(0, Math.max(at, 0));
+  if (!TOKENS.includes(name) || at === given.length - 1) {
+    throw optionError("--token", `expected NAME=VALUE with one of the names ${TOKENS.join(", ")}`);
+  }
+  return [name, given.slice(at + 1)];
 }
 
 function port(given: string | undefined): number | undefined {

@@ -1,5 +1,5 @@
 /** THE table of verbs. Adding a verb is one row here and one file in verbs/. */
-import { ANSWERING, type OptionRow, SIGNING_IN, type SpecialOption } from "./option-rows.js";
+import { ANSWERING, AUDITING, type OptionRow, SIGNING_IN, type SpecialOption } from "./option-rows.js";
 import type { LocalVerbModule, VerbModule } from "./verb.js";
 
 interface Row {
@@ -132,6 +132,18 @@ export const VERBS: readonly VerbRow[] = [
       "mica auth http://127.0.0.1:8931/mcp --no-open --verbose",
     ],
     load: () => import("./verbs/auth.js"),
+  },
+  {
+    name: "audit",
+    summary: "what is wrong with a server: rules of the specification, with the proof and the fix",
+    takes: [],
+    options: AUDITING,
+    examples: [
+      "mica audit -- node server.js",
+      "mica audit https://example.com/mcp --strict --format sarif > audit.sarif",
+      "mica audit --baseline audit.json -- node server.js",
+    ],
+    load: () => import("./verbs/audit.js"),
   },
   {
     name: "build",

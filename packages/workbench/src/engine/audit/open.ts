@@ -1,0 +1,251 @@
+/** From a target to what rules may use of it: which eras it speaks, what it says of itself, its catalogue. */
+import { McpError } from "mica-mcp/client";
+import { keptAuth } from "../credentials.js";
+import { isObject } from "../json.js";
+import { type Target, targetName } from "../target.js";
+import type { Audited, Era, Members, Speaking } from "./audited.js";
+import { type Catalogue, readCatalogue } from "./catalogue.js";
+import { Inapplicable } from "./rule.js";
+import { type Child, startChild } from "./wire/child.js";
+import { INITIALIZED, initializeRequest, requestOf } from "./wire/envelope.js";
+import { httpLink, type Link, readMessage, stdioLink } from "./wire/link.js";
+import { errorOf, type RawExchange, resultOf, seen } from "./wire/raw.js";
+
+export interface AuditSettings {
+  readonly signal: AbortSignal;
+  /** Milliseconds to wait for one answer. */
+  readonly answerMs: number;
+  /** Undefined or `auto`: whatever the server speaks. */
+  readonly era: "auto" | Era | undefined;
+  /** Tools that may be called although they are not annotated as read-only. */
+  readonly allowWrites: readonly string[];
+  /** By name; `valid` is sent with every request that is not about tokens. */
+  readonly tokens: ReadonlyMap<string, string>;
+}
+
+export interface Opened {
+  /** What one rule may use; everything it starts is ended by `end`. */
+  forRule(signal: AbortSignal): { readonly audited: Audited; end(): Promise<void> };
+  readonly audited: Audited;
+  close(): Promise<void>;
+}
+
+/** Milliseconds in which a process must answer the probe, before it is taken for one of an earlier revision. */
+const PROBE_MS = 5_000;
+/** Errors that only a modern server gives (transports/stdio, Backward Compatibility). */
+const MODERN_ERRORS: readonly unknown[] = [-32020, -32021, -32022];
+
+/** @throws McpError where the server cannot be reached, or speaks no era that is known here. */
+export async function openAudited(target: Target, settings: AuditSettings): Promise<Opened> {
+  const { signal, answerMs, tokens } = settings;
+  const always = await credentialsOf(target, tokens);
+  let catalogue: Catalogue | undefined;
+  const tools = () => catalogue?.tools?.entries ?? [];
+  const linkOf = (era: Era): Link =>
+    target.kind === "command"
+      ? stdioLink(target, era, signal, answerMs)
+      : httpLink(target, era, signal, answerMs, { always, tools });
+  const links = { modern: linkOf("modern"), legacy: linkOf("legacy") };
+  const close = async () => {
+    await Promise.all([links.modern.close(), links.legacy.close()]);
+  };
+  try {
+    const modern = settings.era === "legacy" ? undefined : await openModern(links.modern, signal, answerMs);
+    const isLocked = modern?.http?.status === 401;
+    const spokenModern = modern && !isLocked ? modernSpeaking(modern, links.modern) : undefined;
+    const legacy =
+      settings.era === "modern" || isLocked ? undefined : await openLegacy(links.legacy, spokenModern);
+    const locked: Speaking | undefined =
+      isLocked && modern ? speakingOf("modern", links.modern, modern) : undefined;
+    const speaking = spokenModern ?? legacy ?? locked;
+    if (speaking === undefined) throw neither(target, modern, links.legacy.handshake);
+    const shared = sharedMaker();
+    const base = { target, settings, links, modern: spokenModern, legacy, speaking, isLocked, shared, tools };
+    const first = bind(base, () => catalogue ?? EMPTY, signal);
+    if (!isLocked) catalogue = await readCatalogue(speaking.capabilities, first.audited.request);
+    return {
+      audited: first.audited,
+      forRule: (ruleSignal) => bind(base, () => catalogue ?? EMPTY, ruleSignal),
+      close: async () => {
+        await first.end();
+        await close();
+      },
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+const EMPTY: Catalogue = {
+  tools: undefined,
+  resources: undefined,
+  resourceTemplates: undefined,
+  prompts: undefined,
+};
+
+/** What every request to a URL carries: the headers that were given, and the credentials. */
+async function credentialsOf(
+  target: Target,
+  tokens: ReadonlyMap<string, string>,
+): Promise<() => Promise<Readonly<Record<string, string>>>> {
+  if (target.kind === "command") return async () => ({});
+  const { url, headers } = target;
+  const valid = tokens.get("valid");
+  const isGiven = Object.keys(headers).some((name) => /^authorization$/i.test(name));
+  if (valid !== undefined && !isGiven) return async () => ({ ...headers, Authorization: `Bearer ${valid}` });
+  const auth = isGiven ? undefined : await keptAuth(url);
+  if (auth === undefined) return async () => headers;
+  const server = new URL(url);
+  return async () => ({ ...headers, ...(await auth.authorize({ server, url: server, method: "POST" })) });
+}
+
+async function openModern(link: Link, signal: AbortSignal, answerMs: number): Promise<RawExchange> {
+  const timeoutMs = Math.min(PROBE_MS, answerMs);
+  return link.send(
+    requestOf(link.nextId(), "server/discover", {}, link),
+    {},
+    { signal, answerMs, timeoutMs },
+  );
+}
+
+/** Undefined where the answer is none of a modern server. */
+function modernSpeaking(opening: RawExchange, link: Link): Speaking | undefined {
+  const result = resultOf(opening);
+  const isModern =
+    result?.["supportedVersions"] !== undefined || MODERN_ERRORS.includes(errorOf(opening)?.code);
+  return isModern ? speakingOf("modern", link, opening) : undefined;
+}
+
+async function openLegacy(link: Link, modern: Speaking | undefined): Promise<Speaking | undefined> {
+  try {
+    const opening = await link.open();
+    if (opening && typeof resultOf(opening)?.["protocolVersion"] === "string")
+      return speakingOf("legacy", link, opening);
+  } catch (error) {
+    // A modern server need not know what this is.
+    if (modern === undefined) throw error;
+  }
+  return undefined;
+}
+
+function speakingOf(era: Era, link: Link, opening: RawExchange): Speaking {
+  const result = resultOf(opening) ?? {};
+  const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
+  const { revision } = link;
+  return { era, revision, opening, result, capabilities, instructions: result["instructions"] };
+}
+
+function neither(target: Target, modern: RawExchange | undefined, legacy: RawExchange | undefined): McpError {
+  const saw = [
+    ...(modern ? [`server/discover: ${seen(modern, 200)}`] : []),
+    ...(legacy ? [`initialize: ${seen(legacy, 200)}`] : []),
+  ];
+  const died = [modern, legacy].some((one) => one?.ended === "closed");
+  return new McpError(
+    died ? "connection_lost" : "invalid_response",
+    `${targetName(target)} answers in no era of the protocol (${saw.join("; ")})`,
+  );
+}
+
+/** Makes what is shared by several rules once; what failed is made again. */
+function sharedMaker(): Audited["once"] {
+  const made = new Map<string, Promise<unknown>>();
+  return <T>(key: string, make: () => Promise<T>): Promise<T> => {
+    const known = made.get(key) as Promise<T> | undefined;
+    if (known) return known;
+    const making = make();
+    made.set(key, making);
+    making.catch(() => made.delete(key));
+    return making;
+  };
+}
+
+interface Base {
+  readonly target: Target;
+  readonly settings: AuditSettings;
+  readonly links: Readonly<Record<Era, Link>>;
+  readonly modern: Speaking | undefined;
+  readonly legacy: Speaking | undefined;
+  readonly speaking: Speaking;
+  readonly isLocked: boolean;
+  readonly shared: Audited["once"];
+  readonly tools: () => readonly Members[];
+}
+
+function bind(base: Base, catalogue: () => Catalogue, signal: AbortSignal) {
+  const { target, settings, links, speaking, tools } = base;
+  const { answerMs } = settings;
+  const children: Child[] = [];
+
+  const mayCall = (name: string) => {
+    if (settings.allowWrites.includes(name)) return true;
+    const tool = tools().find((one) => one["name"] === name);
+    return isObject(tool?.["annotations"]) && tool["annotations"]["readOnlyHint"] === true;
+  };
+  /** Unknown names call nothing. */
+  const checkCall = (message: unknown) => {
+    const calls = Array.isArray(message) ? message : [message];
+    for (const one of calls) {
+      if (!isObject(one) || one["method"] !== "tools/call" || !isObject(one["params"])) continue;
+      const name = one["params"]["name"];
+      const exists = tools().some((tool) => tool["name"] === name);
+      if (typeof name === "string" && exists && !mayCall(name)) {
+        throw new Inapplicable(
+          `${name} is not annotated as read-only; --allow-writes ${name} allows to call it`,
+        );
+      }
+    }
+  };
+
+  const audited: Audited = {
+    target,
+    binding: target.kind === "command" ? "stdio" : "http",
+    era: speaking.era,
+    speaking,
+    modern: base.modern,
+    legacy: base.legacy,
+    isLocked: base.isLocked,
+    get catalogue() {
+      return catalogue();
+    },
+    tokens: settings.tokens,
+    signal,
+    answerMs,
+    message(method, params = {}, era = speaking.era) {
+      const link = links[era];
+      return requestOf(link.nextId(), method, params, link);
+    },
+    request: (method, params) => audited.raw(audited.message(method, params)),
+    mayCall,
+    call: (name, args = {}) => audited.request("tools/call", { name, arguments: args }),
+    async raw(message, headers = {}, options = {}) {
+      checkCall(readMessage(message));
+      const link = links[options.era ?? speaking.era];
+      return link.send(message, headers, { signal, answerMs, ...options });
+    },
+    headersOf: (message, era = speaking.era) => links[era].headersOf(message),
+    spawn() {
+      if (target.kind === "url") throw new Inapplicable("a URL is no process to start");
+      const child = startChild(target);
+      children.push(child);
+      return child;
+    },
+    async spawnSpoken(era = speaking.era) {
+      const child = audited.spawn();
+      const opening =
+        era === "modern"
+          ? requestOf("opening", "server/discover", {}, links.modern)
+          : initializeRequest("opening");
+      if ((await child.ask(opening, answerMs)) === undefined)
+        throw new Error(`a fresh process did not answer ${opening.method}`);
+      if (era === "legacy") child.write(INITIALIZED);
+      return child;
+    },
+    once: base.shared,
+  };
+  const end = async () => {
+    await Promise.all(children.splice(0).map((child) => child.kill()));
+  };
+  return { audited, end };
+}

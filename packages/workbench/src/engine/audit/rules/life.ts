@@ -1,0 +1,69 @@
+/** The life of one process from its start over some requests to the end of its input, watched byte by byte. */
+import type { Audited } from "../audited.js";
+import type { Exit, Line } from "../wire/child.js";
+import type { Descendant } from "../wire/descendants.js";
+
+export interface Life {
+  /** All of stdout, what has no newline included. */
+  readonly lines: readonly Line[];
+  /** Lines that were there before anything was sent. */
+  readonly startLines: number;
+  /** The length of stdout when its input was closed. */
+  readonly closedAt: number;
+  readonly stderr: string;
+  /** Undefined where it did not end within {@link EXIT_MS}. */
+  readonly exit: Exit | undefined;
+  /** From the end of its input to its end. */
+  readonly exitMs: number;
+  /** What it left behind; undefined where this system does not tell. */
+  readonly left: readonly Descendant[] | undefined;
+}
+
+/** Milliseconds in which a server must end, from the end of its input: what the clients of the SDKs wait for at least. */
+export const EXIT_MS = 2_000;
+/** Milliseconds in which it may say something before anything is sent. */
+const QUIET_MS = 300;
+/** Milliseconds after its end in which what it started may end too. */
+const LEAVE_MS = 500;
+
+export function lifeOf(audited: Audited): Promise<Life> {
+  return audited.once("life", () => watch(audited));
+}
+
+async function watch(audited: Audited): Promise<Life> {
+  const child = audited.spawn();
+  // Some starts take longer than others: what is said before the first answer, and was not asked for, counts as well.
+  await child.until(() => (child.lines(true).length > 0 || child.exit ? true : undefined), QUIET_MS);
+  const startLines = child.lines(true).length;
+  await greet(audited, child);
+  for (const method of listsOf(audited)) await child.ask(audited.message(method), audited.answerMs);
+  const closedAt = child.stdout().length;
+  const closed = performance.now();
+  child.endInput();
+  const exit = await child.exited(EXIT_MS);
+  const exitMs = performance.now() - closed;
+  await pause(LEAVE_MS);
+  const left = await child.descendants();
+  const lines = child.lines(true);
+  const stderr = child.stderr();
+  await child.kill();
+  return { lines, startLines, closedAt, stderr, exit, exitMs, left };
+}
+
+async function greet(
+  { era, answerMs, message }: Audited,
+  child: ReturnType<Audited["spawn"]>,
+): Promise<void> {
+  if (era === "modern") await child.ask(message("server/discover"), answerMs);
+  else {
+    const { INITIALIZED, initializeRequest } = await import("../wire/envelope.js");
+    await child.ask(initializeRequest("opening"), answerMs);
+    child.write(INITIALIZED);
+  }
+}
+
+function listsOf({ catalogue }: Audited): string[] {
+  return Object.values(catalogue).flatMap((listing) => listing?.method ?? []);
+}
+
+const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,212 @@
+/** A server process, byte by byte: what it writes, where, how it ends, and what it leaves behind. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import type { CommandTarget } from "../../target.js";
+import type { Members } from "../audited.js";
+import { type Descendant, descendants, MARK } from "./descendants.js";
+import { childEnvironment } from "./environment.js";
+import { isResponse, messagesIn } from "./raw.js";
+
+export interface Line {
+  /** Counted from 1. */
+  readonly number: number;
+  /** Where it begins on stdout, in bytes. */
+  readonly offset: number;
+  /** Without its newline; a carriage return before it stays. */
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** False for what follows the last newline. */
+  readonly ended: boolean;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Child {
+  readonly pid: number;
+  /** Undefined while it runs. */
+  readonly exit: Exit | undefined;
+  /** Complete lines so far; `all` adds what has no newline yet. */
+  lines(all?: boolean): readonly Line[];
+  /** Everything on stdout so far. */
+  stdout(): Buffer;
+  stderr(): string;
+  /** Bytes as they are, objects as a line. A process that has gone is no matter. */
+  write(message: Members | string | Uint8Array): void;
+  /** Closes its standard input. */
+  endInput(): void;
+  signal(name: NodeJS.Signals): void;
+  /** Looks again whenever something comes, and when it ends; undefined after so many milliseconds. */
+  until<T>(look: () => T | undefined, ms: number): Promise<T | undefined>;
+  /** Writes a request and waits for the response with its id. Requests of the server's are refused meanwhile. */
+  ask(request: Members, ms: number): Promise<Members | undefined>;
+  /** Responses so far. */
+  responses(): Members[];
+  /** Ended, or undefined after so many milliseconds. */
+  exited(ms: number): Promise<Exit | undefined>;
+  /** What it started and is still there; undefined where this system does not tell. */
+  descendants(): Promise<Descendant[] | undefined>;
+  /** Ends it and all that it started. */
+  kill(): Promise<void>;
+}
+
+/** Bytes of stdout and of stderr that are kept. */
+const MOST_BYTES = 64 << 20;
+
+/** Resolves when it runs. @throws Error of the system where it cannot be started. */
+export function startChild({ command, args, env, cwd }: CommandTarget): Child {
+  const mark = randomUUID();
+  const child: ChildProcess = spawn(command, args, {
+    cwd,
+    env: { ...childEnvironment(env), [MARK]: mark },
+    stdio: ["pipe", "pipe", "pipe"],
+    // The leader of a group of its own, so that whatever it starts can be ended with it.
+    detached: process.platform !== "win32",
+    windowsHide: true,
+  });
+  const pid = child.pid ?? 0;
+  const out: Buffer[] = [];
+  const err: Buffer[] = [];
+  let bytes = 0;
+  let exit: Exit | undefined;
+  const waiting = new Set<() => void>();
+  const changed = () => {
+    for (const look of [...waiting]) look();
+  };
+  const keep = (chunks: Buffer[]) => (chunk: Buffer) => {
+    bytes += chunk.length;
+    if (bytes <= MOST_BYTES) chunks.push(chunk);
+    changed();
+  };
+  child.stdout?.on("data", keep(out));
+  child.stderr?.on("data", keep(err));
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => {});
+  child.on("error", () => {
+    exit ??= { code: null, signal: null };
+    changed();
+  });
+  child.on("exit", (code, signal) => {
+    exit = { code, signal };
+    // What was written before it is still in the pipe.
+    setTimeout(changed, 20);
+    changed();
+  });
+  const killAll = () => {
+    try {
+      if (pid > 0) process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+    } catch {
+      // Nothing is left of it.
+    }
+  };
+  process.once("exit", killAll);
+
+  const stdout = () => {
+    const all = Buffer.concat(out);
+    out.splice(0, out.length, all);
+    return all;
+  };
+  const answered = new Set<unknown>();
+
+  const self: Child = {
+    pid,
+    get exit() {
+      return exit;
+    },
+    stdout,
+    lines(all = false) {
+      const lines = linesOf(stdout());
+      return all ? lines : lines.filter(({ ended }) => ended);
+    },
+    stderr: () => Buffer.concat(err).toString("utf8"),
+    write(message) {
+      const written =
+        typeof message === "string" || message instanceof Uint8Array
+          ? message
+          : `${JSON.stringify(message)}\n`;
+      if (child.stdin?.writable) child.stdin.write(written);
+    },
+    endInput: () => void child.stdin?.end(),
+    signal: (name) => void child.kill(name),
+    until: (look, ms) =>
+      new Promise((resolve) => {
+        const settle = (value: Parameters<typeof resolve>[0]) => {
+          clearTimeout(timer);
+          waiting.delete(again);
+          resolve(value);
+        };
+        const again = () => {
+          const found = look();
+          if (found !== undefined) settle(found);
+        };
+        const timer = setTimeout(() => settle(look()), ms);
+        waiting.add(again);
+        again();
+      }),
+    responses: () => messagesIn(self.lines().map(({ text }) => text)).filter(isResponse),
+    async ask(request, ms) {
+      self.write(request);
+      let ended = false;
+      const found = await self.until(() => {
+        const messages = messagesIn(self.lines().map(({ text }) => text));
+        for (const message of messages) refuse(message);
+        const response = messages.find((one) => isResponse(one) && one["id"] === request["id"]);
+        if (response) return { response };
+        if (exit === undefined) return undefined;
+        // One more look, for what is still in the pipe.
+        if (ended) return { response: undefined };
+        ended = true;
+        return undefined;
+      }, ms);
+      return found?.response;
+    },
+    exited: (ms) => self.until(() => exit, ms),
+    descendants: () => descendants(mark, pid),
+    async kill() {
+      process.off("exit", killAll);
+      for (const { pid: left } of (await descendants(mark, pid).catch(() => [])) ?? []) {
+        try {
+          process.kill(left, "SIGKILL");
+        } catch {
+          // It has ended by itself.
+        }
+      }
+      killAll();
+      if (exit === undefined && process.platform === "win32") child.kill("SIGKILL");
+      await self.exited(2_000);
+      child.stdin?.destroy();
+      child.stdout?.destroy();
+      child.stderr?.destroy();
+    },
+  };
+
+  /** No capability was declared, so nothing may be asked but whether we are there. */
+  function refuse(message: Members): void {
+    const { id, method } = message;
+    if (typeof method !== "string" || id === undefined || answered.has(id)) return;
+    answered.add(id);
+    const answer =
+      method === "ping" ? { result: {} } : { error: { code: -32601, message: "Method not found" } };
+    self.write({ jsonrpc: "2.0", id, ...answer });
+  }
+  return self;
+}
+
+function linesOf(bytes: Buffer): Line[] {
+  const lines: Line[] = [];
+  for (let offset = 0; offset < bytes.length; ) {
+    const newline = bytes.indexOf(0x0a, offset);
+    const end = newline < 0 ? bytes.length : newline;
+    const part = bytes.subarray(offset, end);
+    lines.push({
+      number: lines.length + 1,
+      offset,
+      bytes: part,
+      text: part.toString("utf8"),
+      ended: newline >= 0,
+    });
+    offset = end + 1;
+  }
+  return lines;
+}

@@ -52,6 +52,21 @@ export interface Child {
   kill(): Promise<void>;
 }
 
+/** Those that run: they end with this process, however it ends. */
+const running = new Set<number>();
+
+function killGroup(pid: number): void {
+  try {
+    if (pid > 0) process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
+  } catch {
+    // Nothing is left of it.
+  }
+}
+
+function killRunning(): void {
+  for (const pid of running) killGroup(pid);
+}
+
 /** Bytes of stdout and of stderr that are kept. */
 const MOST_BYTES = 64 << 20;
 
@@ -93,14 +108,8 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
     setTimeout(changed, 20);
     changed();
   });
-  const killAll = () => {
-    try {
-      if (pid > 0) process.kill(process.platform === "win32" ? pid : -pid, "SIGKILL");
-    } catch {
-      // Nothing is left of it.
-    }
-  };
-  process.once("exit", killAll);
+  if (running.size === 0) process.once("exit", killRunning);
+  running.add(pid);
 
   const stdout = () => {
     const all = Buffer.concat(out);
@@ -164,7 +173,7 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
     exited: (ms) => self.until(() => exit, ms),
     descendants: () => descendants(mark, pid),
     async kill() {
-      process.off("exit", killAll);
+      if (running.delete(pid) && running.size === 0) process.off("exit", killRunning);
       for (const { pid: left } of (await descendants(mark, pid).catch(() => [])) ?? []) {
         try {
           process.kill(left, "SIGKILL");
@@ -172,7 +181,7 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
           // It has ended by itself.
         }
       }
-      killAll();
+      killGroup(pid);
       if (exit === undefined && process.platform === "win32") child.kill("SIGKILL");
       await self.exited(2_000);
       child.stdin?.destroy();

@@ -13,6 +13,11 @@ export interface AuthInfo {
   /** What the caller may do: the scopes that were granted, and those that they imply. */
   readonly scopes: readonly string[];
   readonly claims: Readonly<Record<string, unknown>>;
+  /**
+   * Milliseconds since the epoch from which the credential is accepted no longer: what goes on by itself, such as a
+   * subscription, ends then. Absent where it does not end.
+   */
+  readonly expiresAt?: number | undefined;
 }
 
 /** What an HTTP binding shows a {@link Protection} of a request, before its body. */

@@ -33,6 +33,8 @@ export interface HttpAuth {
   authorize(request: AuthorizedRequest): Promise<Readonly<Record<string, string>>>;
   /** Told of the head of every answer. Must not throw. */
   onAnswer?(request: AuthorizedRequest, headers: Readonly<Record<string, unknown>>): void;
+  /** Whether the credentials that went with a request have ended since, as far as clocks agree. */
+  hasEnded?(request: AuthorizedRequest): boolean;
   /** The server refused the request without a look at it. Says whether to send it again. @throws McpError */
   onChallenge(request: AuthorizedRequest, challenge: AuthChallenge): Promise<boolean>;
 }

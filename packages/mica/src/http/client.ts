@@ -126,9 +126,11 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
         }
       }
 
-      return auth === undefined || authorized === undefined
-        ? sendOverLivingConnection()
-        : answeringChallenges(auth, authorized, sendOverLivingConnection);
+      if (auth === undefined || authorized === undefined) return sendOverLivingConnection();
+      const response = await answeringChallenges(auth, authorized, sendOverLivingConnection);
+      // It was open for as long as the credentials were good: with others it can go on.
+      if (request.method !== "subscriptions/listen" || !auth.hasEnded?.(authorized)) return response;
+      throw new McpError("connection_lost", `${endpoint}: the subscription ended with the access token`);
     },
     async close() {
       closed = true;

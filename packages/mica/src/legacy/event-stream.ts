@@ -19,6 +19,8 @@ export interface EventStream {
   connect(outlet: Outlet, position?: number, headers?: Record<string, string>): void;
   /** The connection is closed. The stream goes on. */
   disconnect(outlet: Outlet): void;
+  /** Ends the connection that is there. The stream goes on, and whoever connects next gets what came meanwhile. */
+  hangUp(): void;
   /** Nothing more will be sent. */
   end(): void;
 }
@@ -162,6 +164,7 @@ export function createEventStream(options: EventStreamOptions): EventStream {
     disconnect(closed) {
       if (outlet === closed) outlet = undefined;
     },
+    hangUp,
     end() {
       if (isOver) return;
       isOver = true;

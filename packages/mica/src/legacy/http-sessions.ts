@@ -1,8 +1,10 @@
 /**
  * The sessions of one HTTP endpoint (2025-11-25, basic/transports, Session Management): found by their id and by who
- * opened them, bounded in number, and ended when nobody has been connected for a while.
+ * opened them, bounded in number, and ended when nobody has been connected for a while. Every request is judged by the
+ * credential that came with it; what belongs to no request lasts as long as the one that lasts longest.
  */
 import type { LegacyLimits, SessionLimits } from "../legacy-options.js";
+import { whenExpired } from "../server/expiry.js";
 import type { AuthInfo, RequestHandler } from "../transport.js";
 import type { EventStore } from "./event-store.js";
 import { createEventStream, type EventStream } from "./event-stream.js";
@@ -56,6 +58,8 @@ export function keepSessions(options: HttpSessionsOptions): HttpSessions {
     connections: number;
     /** When the last connection closed. */
     lastUsed: number;
+    /** A credential was shown. */
+    show(auth: AuthInfo | undefined): void;
   }
 
   function sweep(): void {
@@ -85,10 +89,14 @@ export function keepSessions(options: HttpSessionsOptions): HttpSessions {
       return stream;
     };
     let standing: EventStream | undefined;
+    let shown: AuthInfo | undefined;
+    /** Of those that were shown, the one that lasts longest. */
+    let longest: AuthInfo | undefined;
+    let forgetExpiry = (): void => {};
     const session = createLegacySession({
       handler,
       limits,
-      auth,
+      auth: () => shown,
       onProblem,
       send: (notification) => kept.standing.send(JSON.stringify(notification)),
     });
@@ -105,6 +113,17 @@ export function keepSessions(options: HttpSessionsOptions): HttpSessions {
         standing ??= openStream(true);
         return standing;
       },
+      show(auth) {
+        if (auth === undefined) return;
+        if (longest === undefined || endOf(auth) > endOf(longest)) {
+          longest = auth;
+          forgetExpiry();
+          // Whoever comes back has to show another one, and gets what came meanwhile.
+          forgetExpiry = whenExpired(auth, () => standing?.hangUp());
+        }
+        shown = auth;
+        session.renew();
+      },
       enter() {
         kept.connections++;
         return () => {
@@ -118,11 +137,13 @@ export function keepSessions(options: HttpSessionsOptions): HttpSessions {
           clearInterval(timer);
           timer = undefined;
         }
+        forgetExpiry();
         session.close();
         for (const stream of streams.values()) stream.end();
         drop(id);
       },
     };
+    kept.show(auth);
     return kept;
   }
 
@@ -151,7 +172,9 @@ export function keepSessions(options: HttpSessionsOptions): HttpSessions {
     },
     find(id, auth) {
       const kept = all.get(id);
-      return kept !== undefined && kept.principal === auth?.principal ? kept : undefined;
+      if (kept === undefined || kept.principal !== auth?.principal) return undefined;
+      kept.show(auth);
+      return kept;
     },
     get size() {
       return all.size;
@@ -166,4 +189,8 @@ export function keepSessions(options: HttpSessionsOptions): HttpSessions {
       for (const kept of [...all.values()]) kept.end();
     },
   };
+}
+
+function endOf({ expiresAt = Number.POSITIVE_INFINITY }: AuthInfo): number {
+  return expiresAt;
 }

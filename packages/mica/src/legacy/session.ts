@@ -27,8 +27,8 @@ import { LEGACY_VERSIONS, type Revision } from "./versions.js";
 export interface LegacySessionOptions {
   readonly handler: RequestHandler;
   readonly limits: LegacyLimits;
-  /** Who opened the session; every channel says itself who sends on it. */
-  readonly auth?: AuthInfo | undefined;
+  /** Who is told of changes, by the last credential that was shown; every channel says itself who sends on it. */
+  auth?(): AuthInfo | undefined;
   /**
    * Given where one message is all there is to a session: requests are served under this revision without a
    * handshake, nothing is remembered, and no change is reported.
@@ -50,6 +50,8 @@ export interface LegacySession {
   receive(message: JSONRPCMessage, channel: Channel): Promise<void>;
   /** What was agreed on; undefined before the handshake. */
   readonly revision: Revision | undefined;
+  /** Another credential of the same client has been shown: it is told of changes for as long as that lasts. */
+  renew(): void;
   /** Resolves once a handshake that is under way has ended. */
   settled(): Promise<void>;
   /** Resolves when no handler runs any more. */
@@ -130,10 +132,11 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
   function follow(): Changes {
     changes ??= followChanges({
       handler,
-      auth: options.auth,
+      auth: () => options.auth?.(),
       lists: listsOf(handshake),
       params: modernParams(undefined, handshake?.client ?? UNKNOWN_CLIENT, logLevel),
       send: options.send,
+      onProblem,
     });
     if (hungUp) changes.close();
     return changes;
@@ -168,6 +171,7 @@ export function createLegacySession(options: LegacySessionOptions): LegacySessio
     get revision() {
       return revision();
     },
+    renew: () => void changes?.renew(),
     settled: () => shaking ?? Promise.resolve(),
     idle: inFlight.idle,
     hangUp,

@@ -6,6 +6,7 @@ import { isObject } from "../protocol/jsonrpc.js";
 import { MetaKey } from "../protocol/meta.js";
 import type { RequestId, Result } from "../protocol/types.js";
 import type { AuthInfo, ServerExchange } from "../transport.js";
+import { whenExpired } from "./expiry.js";
 
 interface Subscription {
   readonly id: RequestId;
@@ -25,7 +26,10 @@ export interface Listenable {
 }
 
 export interface Subscriptions {
-  /** Serves one `subscriptions/listen`: resolves when the server ends it, or the caller goes away. */
+  /**
+   * Serves one `subscriptions/listen`: resolves when the server ends it, the caller goes away, or the credential of the
+   * caller ends.
+   */
   listen(params: Record<string, unknown>, id: RequestId, exchange: ServerExchange): Promise<Result>;
   /** Ends all of them gracefully. */
   endAll(): void;
@@ -103,6 +107,7 @@ export function createSubscriptions(
       const tenant = tenantOf?.(exchange.auth);
       return new Promise((resolve) => {
         const end = () => {
+          forgetExpiry();
           exchange.signal.removeEventListener("abort", end);
           remove(subscription);
           resolve({ _meta: { [MetaKey.subscriptionId]: id } });
@@ -111,6 +116,7 @@ export function createSubscriptions(
         // The acknowledgement comes first: nothing may reach the subscription before it.
         send(subscription, "notifications/subscriptions/acknowledged", { notifications: filter });
         add(subscription);
+        const forgetExpiry = whenExpired(exchange.auth, end);
         if (exchange.signal.aborted) end();
         else exchange.signal.addEventListener("abort", end);
       });

@@ -11,6 +11,8 @@ import type { ServerCredentials } from "./server-credentials.js";
 export interface Progress {
   /** The access token that went with it the last time. */
   sent?: string;
+  /** When that token ends, in milliseconds since the epoch, where it is known. */
+  sentUntil?: number | undefined;
   nonces: number;
   renewals: number;
   stepUps: number;

@@ -27,6 +27,9 @@ export interface Credentials extends HttpAuth {
   of(server: URL): ServerCredentials;
 }
 
+/** How much sooner than here a token may end by the clock of a server, which also counts in whole seconds. */
+const CLOCKS_DIFFER_MS = 5_000;
+
 interface Known {
   readonly credentials: ServerCredentials;
   /** The last one, by which a token that ends can be replaced. */
@@ -85,14 +88,20 @@ export function createCredentials(options: CredentialsOptions): Credentials {
         await replaceDue(known, request);
       }
       const progress = progressOf(request);
-      const token = credentials.grant?.tokens?.accessToken;
+      const tokens = credentials.grant?.tokens;
+      const token = tokens?.accessToken;
       // A token is for the server that it was issued for, and never travels to another origin.
       if (token === undefined || request.url.origin !== request.server.origin) {
         delete progress.sent;
         return {};
       }
       progress.sent = token;
+      progress.sentUntil = tokens?.expiresAt;
       return credentials.headersFor(request);
+    },
+    hasEnded(request) {
+      const until = progresses.get(request)?.sentUntil;
+      return until !== undefined && Date.now() >= until - CLOCKS_DIFFER_MS;
     },
     onAnswer({ url }, headers) {
       nonces.take(url, headers["dpop-nonce"]);

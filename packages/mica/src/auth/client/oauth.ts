@@ -49,6 +49,7 @@ export function oauth(options: OAuthOptions): OAuth {
   return {
     authorize: credentials.authorize,
     onAnswer: credentials.onAnswer!,
+    hasEnded: credentials.hasEnded!,
     onChallenge: credentials.onChallenge,
     async signIn(server, { wwwAuthenticate, again = false, signal } = {}) {
       const held = again ? await of(server).read() : undefined;

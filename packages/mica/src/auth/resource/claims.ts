@@ -16,14 +16,16 @@ export interface Expected {
 export interface Judged {
   readonly principal: string;
   readonly scopes: string[];
+  /** Milliseconds since the epoch from which it is refused. */
+  readonly expiresAt: number;
 }
 
 /** @throws InvalidTokenError saying what is wrong, in words for the client. */
 export function judgeClaims(claims: Claims, expected: Expected): Judged {
   judgeAudience(claims["aud"], expected.audiences);
-  judgeTimes(claims, expected.clockToleranceMs);
+  const expiresAt = judgeTimes(claims, expected.clockToleranceMs);
   const issuer = judgeIssuer(claims["iss"], expected.authorizationServers);
-  return { principal: principalOf(claims, issuer), scopes: grantedScopes(claims) };
+  return { principal: principalOf(claims, issuer), scopes: grantedScopes(claims), expiresAt };
 }
 
 function judgeAudience(aud: unknown, audiences: readonly string[]): void {
@@ -48,14 +50,16 @@ function lowerAuthority(identifier: string): string {
   return identifier.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, (head) => head.toLowerCase());
 }
 
-function judgeTimes({ exp, nbf }: Claims, toleranceMs: number): void {
+function judgeTimes({ exp, nbf }: Claims, toleranceMs: number): number {
   const now = Date.now();
   if (!isNumber(exp)) throw new InvalidTokenError("The access token names no expiry");
-  if (now >= exp * 1000 + toleranceMs) throw new InvalidTokenError("The access token has expired");
-  if (nbf === undefined) return;
+  const expiresAt = exp * 1000 + toleranceMs;
+  if (now >= expiresAt) throw new InvalidTokenError("The access token has expired");
+  if (nbf === undefined) return expiresAt;
   if (!isNumber(nbf) || now < nbf * 1000 - toleranceMs) {
     throw new InvalidTokenError("The access token is not valid yet");
   }
+  return expiresAt;
 }
 
 function judgeIssuer(iss: unknown, authorizationServers: readonly string[]): string {

@@ -86,6 +86,7 @@ export function createProtection(options: ProtectionOptions): Protection {
       principal: judged.principal,
       scopes: Object.freeze(withImplied(judged.scopes, hierarchy)),
       claims: Object.freeze(withoutToken(claims, token)),
+      expiresAt: judged.expiresAt,
     });
     allowExchange?.(auth, token);
     return { auth };

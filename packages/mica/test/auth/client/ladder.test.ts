@@ -15,7 +15,7 @@ import {
 } from "../../../src/entry/auth/client.js";
 import { protect } from "../../../src/entry/auth.js";
 import { serveHttp } from "../../../src/entry/http.js";
-import { createServer } from "../../../src/entry/index.js";
+import { createServer, type Server } from "../../../src/entry/index.js";
 import { call, open } from "./guarded-server.js";
 
 // It says at length that its defaults are not for production.
@@ -39,6 +39,7 @@ interface World {
   readonly resource: string;
   /** Scopes of every token that the MCP server has taken. */
   readonly seen: Record<string, unknown>[];
+  readonly server: Server;
   /** Consents that somebody gave. */
   consents: number;
 }
@@ -91,7 +92,8 @@ async function world({ lifetime = 3600, dpop = false, nonce = false } = {}): Pro
       },
     },
   });
-  const made: World = { issuer, resource, seen: [], consents: 0 };
+  const server = createServer({ name: "notes", version: "1.0.0" });
+  const made: World = { issuer, resource, seen: [], server, consents: 0 };
 
   /** What the pages of the provider would do when a person clicks through them. */
   async function interact(request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -120,14 +122,19 @@ async function world({ lifetime = 3600, dpop = false, nonce = false } = {}): Pro
     listener.close();
   });
 
-  const mcp = createServer({ name: "notes", version: "1.0.0" });
-  mcp.tool("read", { description: "Reads." }, (_args, { auth }) => {
+  server.tool("read", { description: "Reads." }, (_args, { auth }) => {
     made.seen.push(auth!.claims as Record<string, unknown>);
     return "read";
   });
-  mcp.tool("write", { description: "Writes.", scopes: ["notes:write"] }, () => "written");
+  server.tool("write", { description: "Writes.", scopes: ["notes:write"] }, () => "written");
   const service = await serveHttp(
-    protect(mcp, { resource, authorizationServers: [issuer], scopes: ["notes:read"] }),
+    protect(server, {
+      resource,
+      authorizationServers: [issuer],
+      scopes: ["notes:read"],
+      // Tokens end when they say, so that a test need not wait for longer.
+      limits: { clockToleranceMs: 0 },
+    }),
     { port: resourcePort },
   );
   onTestFinished(() => service.close());
@@ -196,6 +203,23 @@ describe("against oidc-provider", () => {
     expect(await call(client, "read")).toBe("read");
     expect(made.consents).toBe(1);
     expect(new Set(made.seen.map(({ jti }) => jti)).size).toBe(2);
+  });
+
+  it("a subscription ends with its token, and goes on with the next one", async () => {
+    const made = await world({ lifetime: 2 });
+    const client = await open(made.resource, { auth: oauth(person()) });
+    const subscription = client.listen({ toolsListChanged: true });
+    await subscription.acknowledged;
+    const heard: string[] = [];
+    const reading = (async () => {
+      for await (const { type } of subscription) heard.push(type);
+    })();
+    await expect.poll(() => heard, { timeout: 10_000 }).toContain("reopened");
+    made.server.tool("another", {}, () => "another");
+    await expect.poll(() => heard).toContain("toolsListChanged");
+    expect(made.consents).toBe(1);
+    await subscription.close();
+    await reading;
   });
 
   it("signed out: revoked there, and forgotten here", async () => {

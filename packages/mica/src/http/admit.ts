@@ -22,36 +22,48 @@ export interface AcceptedForms {
 
 const BOTH: AcceptedForms = { json: true, stream: true };
 
+/** Whether earlier clients are served, and stream by GET and end sessions by DELETE. Undefined: they are not. */
+export type Earlier = { readonly keepsSessions: boolean } | undefined;
+
 /**
- * Refuses a request that no body could save. Comes after the guard.
+ * Answers what needs no credentials: a request that is for no endpoint, and the question of a browser before it sends
+ * one. Comes after the guard.
  *
  * @param path Where the endpoint is, or undefined where the author's own router decided that.
- * @param keepsSessions Whether earlier clients stream by GET and end sessions by DELETE here.
  */
-export function refuseHead(
+export function answerBefore(
   { method, target, header }: RequestHead,
   path: string | undefined,
-  handler: RequestHandler,
-  limits: HttpLimits,
-  keepsSessions = false,
+  earlier: Earlier,
 ): Answer | undefined {
   if (path !== undefined && pathOf(target) !== path) {
     return refuse(404, `No MCP endpoint at ${quote(pathOf(target))}: it is at ${path}`);
   }
+  if (method !== "OPTIONS" || header("origin") === undefined) return undefined;
+  const methods = earlier?.keepsSessions ? "POST, GET, DELETE" : "POST";
+  return preflight(header("access-control-request-headers"), methods);
+}
+
+/** Refuses a request that no body could save. Comes after its caller is known, where that is asked. */
+export function refuseHead(
+  { method, header }: RequestHead,
+  { supportedVersions }: RequestHandler,
+  limits: HttpLimits,
+  earlier: Earlier,
+): Answer | undefined {
   if (method !== "POST") {
-    if (method === "OPTIONS" && header("origin") !== undefined) {
-      const methods = keepsSessions ? "POST, GET, DELETE" : "POST";
-      return preflight(header("access-control-request-headers"), methods);
-    }
     // Earlier revisions stream by GET and end sessions by DELETE (Earlier Streamable HTTP Revisions).
-    if (keepsSessions && (method === "GET" || method === "DELETE")) return undefined;
-    const versions = handler.supportedVersions.join(", ");
-    return refuse(405, `${method} is not supported: this endpoint speaks MCP ${versions}, by POST only`, {
-      allow: "POST",
+    if (earlier?.keepsSessions && (method === "GET" || method === "DELETE")) return undefined;
+    const versions =
+      supportedVersions.join(", ") + (earlier ? ", and earlier revisions without sessions" : "");
+    const allow = earlier?.keepsSessions ? "POST, GET, DELETE" : "POST";
+    return refuse(405, `${method} is not supported: this endpoint speaks MCP ${versions}, by ${allow} only`, {
+      allow,
     });
   }
   const type = header("content-type");
-  if (!isJson(type)) return refuse(415, `content-type must be application/json, got ${quote(type)}`);
+  const problem = typeProblem(type);
+  if (problem !== undefined) return refuse(415, `content-type must be ${problem}, got ${quote(type)}`);
   const encoding = header("content-encoding");
   if (encoding !== undefined && encoding.toLowerCase() !== "identity") {
     return refuse(415, `content-encoding must be absent or identity, got ${quote(encoding)}`);
@@ -90,8 +102,13 @@ export function readAccept(accept: string | undefined): AcceptedForms | undefine
   return json || stream ? { json, stream } : undefined;
 }
 
-function isJson(contentType: string | undefined): boolean {
-  return contentType === "application/json" || /^application\/json[ \t]*(?:;|$)/i.test(contentType ?? "");
+/** What a content type should have been; undefined where it is that. JSON "MUST be encoded using UTF-8" (RFC 8259, 8.1). */
+function typeProblem(contentType: string | undefined): string | undefined {
+  if (contentType === "application/json") return undefined;
+  if (!/^application\/json[ \t]*(?:;|$)/i.test(contentType ?? "")) return "application/json";
+  const charsets = [...contentType!.matchAll(/;[ \t]*charset[ \t]*=[ \t]*("[^"]*"|[^;]*)/gi)];
+  const isUtf8 = charsets.every(([, charset]) => /^"?(?:utf-?8|us-ascii)"?[ \t]*$/i.test(charset!));
+  return isUtf8 ? undefined : "application/json in UTF-8";
 }
 
 /** The authority of a request target that is a whole URL: host and port, and user information if there is any. */

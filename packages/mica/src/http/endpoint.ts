@@ -4,6 +4,7 @@ import { type LegacyHttpOptions, readLegacy } from "../legacy-options.js";
 import type { AuthInfo, PresentedCredentials, RequestHandler } from "../transport.js";
 import {
   type AcceptedForms,
+  answerBefore,
   notAcceptable,
   pathOf,
   type RequestHead,
@@ -14,7 +15,6 @@ import {
 import { type Answer, refuse, withCors } from "./answer.js";
 import {
   type AuthorizationOptions,
-  type Caller,
   identify,
   metadataAnswer,
   readProtection,
@@ -30,6 +30,14 @@ import { type Received, receive } from "./receive.js";
 export type Admission =
   | { readonly forms: AcceptedForms; readonly answer?: undefined }
   | { readonly answer: Answer; readonly forms?: undefined };
+
+/** The forms of a request that is looked at once its caller is known. */
+const ANY: AcceptedForms = { json: true, stream: true };
+
+/** Who calls, and in which forms they take answers, or what to answer in place of that. */
+export type AdmittedCaller =
+  | { readonly auth: AuthInfo | undefined; readonly forms: AcceptedForms; readonly answer?: undefined }
+  | { readonly answer: Answer; readonly auth?: undefined; readonly forms?: undefined };
 
 export interface EarlierClientOptions {
   /**
@@ -53,7 +61,7 @@ export interface Endpoint {
   readonly earlier: EarlierClients | undefined;
   /** Undefined where nobody is asked who they are. */
   readonly identify:
-    | ((credentials: PresentedCredentials, { method, header }: RequestHead) => Promise<Caller>)
+    | ((credentials: PresentedCredentials, head: RequestHead) => Promise<AdmittedCaller>)
     | undefined;
   admit(head: RequestHead): Admission;
   /** @param auth Who calls, where that was asked. */
@@ -98,14 +106,26 @@ export function createEndpoint(
     });
   }
 
+  /** What a head alone says, of whoever may call. */
+  function judgeHead(head: RequestHead): Admission {
+    const refused = refuseHead(head, handler, limits, earlier);
+    if (refused) return { answer: refused };
+    const accept = head.header("accept");
+    const forms = readAccept(accept);
+    return forms ? { forms } : { answer: notAcceptable(accept) };
+  }
+
   return {
     limits,
     earlier,
     identify:
       protection &&
-      (async (credentials, { method, header }) => {
-        const caller = await identify(protection, credentials, method !== "POST");
-        return caller.answer ? { answer: withCors(caller.answer, header("origin")) } : caller;
+      (async (credentials, head) => {
+        const origin = head.header("origin");
+        const caller = await identify(protection, credentials, head.method !== "POST");
+        if (caller.answer) return { answer: withCors(caller.answer, origin) };
+        const { forms, answer } = judgeHead(head);
+        return answer ? { answer: withCors(answer, origin) } : { auth: caller.auth, forms };
       }),
     admit(head) {
       const origin = head.header("origin");
@@ -116,11 +136,12 @@ export function createEndpoint(
         const requested = head.header("access-control-request-headers");
         return { answer: metadataAnswer(protection.metadata, head.method, requested) };
       }
-      const refused = refuseHead(head, path, handler, limits, earlier?.keepsSessions) ?? refuseBusy();
-      if (refused) return { answer: withCors(refused, origin) };
-      const accept = head.header("accept");
-      const forms = readAccept(accept);
-      return forms ? { forms } : { answer: withCors(notAcceptable(accept), origin) };
+      const before = answerBefore(head, path, earlier);
+      if (before) return { answer: withCors(before, origin) };
+      // Whoever has not shown who they are learns nothing else.
+      const judged = protection ? { forms: ANY } : judgeHead(head);
+      const answer = judged.answer ?? refuseBusy();
+      return answer ? { answer: withCors(answer, origin) } : judged;
     },
     receive(text, header, forms, auth) {
       let received = receive(text, header, forms, handler, limits, earlier);

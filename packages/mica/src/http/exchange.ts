@@ -22,8 +22,9 @@ export interface Outlet {
 export class HttpExchange implements ServerExchange {
   /** Set before the request is served, where the server is protected. */
   auth: AuthInfo | undefined;
+  /** Set anew before the request is served, where they are read only once the caller is known. */
+  forms: AcceptedForms;
   private readonly outlet: Outlet;
-  private readonly forms: AcceptedForms;
   private streaming = false;
   private over = false;
   private gone = false;

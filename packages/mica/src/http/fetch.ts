@@ -49,13 +49,14 @@ export function createFetchHandler(handler: RequestHandler, options: FetchHandle
     const hosts = [authorityOf(request.url), header("host")].filter((host) => host !== undefined);
     const { method, url: target, signal } = request;
     const head = { method, target, hosts, header };
-    const { forms, answer } = endpoint.admit(head);
-    if (answer) return responseOf(answer);
+    const admission = endpoint.admit(head);
+    if (admission.answer) return responseOf(admission.answer);
 
     endpoint.enter();
     const authorization = [header("authorization")].filter((value) => value !== undefined);
     const caller = endpoint.identify && (await endpoint.identify({ authorization, target }, head));
     const auth = caller?.auth;
+    const forms = caller?.forms ?? admission.forms;
     const received: Received = caller?.answer
       ? { answer: caller.answer }
       : method === "POST"

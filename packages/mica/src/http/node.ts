@@ -1,7 +1,8 @@
 /** Streamable HTTP on node:http, the fast path: no web streams, no `Request`, one write per answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthInfo, RequestHandler } from "../transport.js";
-import { authorityOf } from "./admit.js";
+import { type AcceptedForms, authorityOf } from "./admit.js";
+import type { Answer } from "./answer.js";
 import type { AuthorizationOptions } from "./authorization.js";
 import { createEndpoint, type EarlierClientOptions, type Endpoint } from "./endpoint.js";
 import { HttpExchange, serve } from "./exchange.js";
@@ -41,10 +42,13 @@ export function nodeListener(handler: RequestHandler, endpoint: Endpoint): NodeH
     const header = (name: string): string | undefined => req.headers[name] as string | undefined;
     const { method = "", url: target = "" } = req;
     const head = { method, target, hosts: hostsOf(req, target), header };
-    const { forms, answer } = endpoint.admit(head);
-    if (answer) {
+    const refuse = (answer: Answer): void => {
       if (answer.status === 413) refuseBody(req, res, answer);
       else send(res, answer);
+    };
+    const { forms, answer } = endpoint.admit(head);
+    if (answer) {
+      refuse(answer);
       return;
     }
 
@@ -61,8 +65,9 @@ export function nodeListener(handler: RequestHandler, endpoint: Endpoint): NodeH
       onGone?.();
     });
 
-    const proceed = (auth: AuthInfo | undefined): void => {
+    const proceed = (auth: AuthInfo | undefined, forms: AcceptedForms): void => {
       exchange.auth = auth;
+      exchange.forms = forms;
       if (method !== "POST") {
         onGone = endpoint.earlier?.handle({
           method: method as "GET" | "DELETE",
@@ -96,14 +101,14 @@ export function nodeListener(handler: RequestHandler, endpoint: Endpoint): NodeH
     };
 
     if (!endpoint.identify) {
-      proceed(undefined);
+      proceed(undefined, forms);
       return;
     }
     const authorization = valuesOf(req, "authorization");
     void endpoint.identify({ authorization, target }, head).then((caller) => {
       if (isClosed) return;
-      if (caller.answer) send(res, caller.answer);
-      else proceed(caller.auth);
+      if (caller.answer) refuse(caller.answer);
+      else proceed(caller.auth, caller.forms);
     });
   };
 }

@@ -122,6 +122,12 @@ describe.each(Object.keys(BINDINGS))("%s", (name) => {
         -32600,
         () => post(call("echo"), { "content-type": "application/json-patch+json" }),
       ],
+      [
+        "another charset",
+        415,
+        -32600,
+        () => post(call("echo"), { "content-type": 'application/json; a=b; Charset="utf-16"' }),
+      ],
       ["an encoded body", 415, -32600, () => post(call("echo"), { "content-encoding": "gzip" })],
       ["an Accept of neither form", 406, -32600, () => post(call("echo"), { accept: "text/html" })],
       [

@@ -224,6 +224,33 @@ describe.each(Object.entries(BINDINGS))("%s", (_, start) => {
     expect(known.status).toBe(400);
   });
 
+  it.each([
+    ["another content type", 415, "POST", { "content-type": "text/plain" }],
+    ["no content type", 415, "POST", { "content-type": [] }],
+    ["another charset", 415, "POST", { "content-type": "application/json; charset=utf-16" }],
+    ["an encoded body", 415, "POST", { "content-encoding": "gzip" }],
+    ["a body that is announced as too large", 413, "POST", { "content-length": "999999999" }],
+    ["an Accept of neither form", 406, "POST", { accept: "text/html" }],
+    ["GET", 405, "GET", {}],
+    ["DELETE", 405, "DELETE", {}],
+    ["PUT", 405, "PUT", {}],
+    ["OPTIONS without an origin", 405, "OPTIONS", {}],
+  ])("%s: %i to whoever is known, and 401 to everybody else", async (_, status, method, headers) => {
+    const options = { method, headers, ...(method !== "POST" && { body: "" }) };
+    const nobody = await endpoint.call("list_incidents", undefined, options);
+    expect({ status: nobody.status, challenge: nobody.challenge }).toEqual({
+      status: 401,
+      challenge: `Bearer resource_metadata="${METADATA}", scope="incidents:read"`,
+    });
+    expect(nobody.json.error?.message).toBe(
+      "This server needs an access token: send it as Authorization: Bearer",
+    );
+    expect((await endpoint.call("list_incidents", "garbage", options)).status).toBe(401);
+    const known = await endpoint.call("list_incidents", await issuer.issue(), options);
+    expect({ status: known.status, challenge: known.challenge }).toEqual({ status, challenge: undefined });
+    expect(server.seen).toEqual([]);
+  });
+
   it("asks every request anew: nothing is remembered of a connection", async () => {
     expect((await endpoint.call("list_incidents", await issuer.issue())).status).toBe(200);
     expect((await endpoint.call("list_incidents")).status).toBe(401);

@@ -87,9 +87,15 @@ function checkHeader(
   { applicationId, kind, program, migrations }: SqliteFormat,
   what: string,
 ): void {
-  const version = versionOf(db);
-  const owner = db.pragma("application_id", { simple: true });
-  const empty = version === 0 && owner === 0 && db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
+  // In one transaction: another process may be making the file, and half of what it says before that and half after
+  // would be nobody's file.
+  const { version, owner, empty } = db.transaction(() => {
+    const version = versionOf(db);
+    const owner = db.pragma("application_id", { simple: true });
+    const empty =
+      version === 0 && owner === 0 && db.prepare("SELECT 1 FROM sqlite_schema").get() === undefined;
+    return { version, owner, empty };
+  })();
   if (owner !== applicationId && !empty)
     throw new StoreError(`${what} is not ${kind}: it belongs to another application`);
   const known = migrations.length;

@@ -43,7 +43,9 @@ async function measureAll(transport, contenders, target, quick) {
   const rows = [];
   try {
     for (const each of contenders.filter(({ full }) => !(quick && full))) {
-      const how = { core: "load", options: { client: each.client, target } };
+      // A peer may print a warning with every call.
+      const stderr = each.required ? "inherit" : "ignore";
+      const how = { core: "load", stderr, options: { client: each.client, target } };
       const child = start(contender("contenders/client-run"), how);
       clients.push({ ...each, child });
       await nextMessage(child, 20_000);
@@ -62,7 +64,7 @@ async function measureAll(transport, contenders, target, quick) {
 
 async function measure(child, message) {
   const before = cpuMicros(child.pid);
-  const { calls, seconds } = await ask(child, message);
+  const { calls, seconds } = await ask(child, message, 15_000);
   const after = cpuMicros(child.pid);
   return {
     "calls/s": calls / seconds,

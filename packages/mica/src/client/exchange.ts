@@ -2,6 +2,7 @@
 
 import { ErrorCode, McpError, ProtocolError } from "../protocol/errors.js";
 import type { LoggingMessageParams, ProgressParams } from "../protocol/features.js";
+import { InFlightSet } from "../protocol/in-flight.js";
 import { isErrorResponse, isObject } from "../protocol/jsonrpc.js";
 import { MetaKey } from "../protocol/meta.js";
 import type {
@@ -51,7 +52,7 @@ export interface ExchangerOptions {
 
 export function createExchanger(defaults: ExchangerOptions): Exchanger {
   const { transport, warn } = defaults;
-  const running = new Set<Running>();
+  const running = new InFlightSet<Running>();
   let lastId = 0;
   let closed = false;
 
@@ -89,7 +90,7 @@ export function createExchanger(defaults: ExchangerOptions): Exchanger {
     },
     close() {
       closed = true;
-      for (const call of [...running])
+      for (const call of running)
         call.fail(new McpError("closed", "The client was closed before the answer came"));
     },
   };

@@ -1,5 +1,6 @@
 /** One exchange under way: its clock, and what ends it early. One object for all of that, because every call makes one. */
 import { McpError } from "../protocol/errors.js";
+import type { InFlightSet } from "../protocol/in-flight.js";
 import type { Cancellation } from "../transport.js";
 import { aborted, LONGEST_TIMER, onAbort } from "./deadline.js";
 
@@ -27,7 +28,8 @@ export class Running implements Clock, Cancellation {
   reason: unknown;
   isCancelled = false;
   readonly #deadline: Deadline;
-  readonly #all: Set<Running>;
+  readonly #all: InFlightSet<Running>;
+  readonly #slot: number;
   readonly #reject: (error: McpError) => void;
   readonly #forget: (() => void) | undefined;
   #reactions: Set<() => void> | undefined;
@@ -36,13 +38,13 @@ export class Running implements Clock, Cancellation {
   #startedAt = performance.now();
   #heldAt: number | undefined;
 
-  constructor(deadline: Deadline, all: Set<Running>, reject: (error: McpError) => void) {
+  constructor(deadline: Deadline, all: InFlightSet<Running>, reject: (error: McpError) => void) {
     const { what, signal, maxTimeoutMs } = deadline;
     this.#deadline = deadline;
     this.#all = all;
     this.#reject = reject;
     this.#forget = signal && onAbort(signal, () => this.fail(aborted(what, signal)));
-    all.add(this);
+    this.#slot = all.add(this);
     this.#arm(maxTimeoutMs);
   }
 
@@ -75,7 +77,7 @@ export class Running implements Clock, Cancellation {
   /** The exchange is over. */
   release(): void {
     this.stop();
-    this.#all.delete(this);
+    this.#all.delete(this.#slot, this);
     this.#forget?.();
   }
 
@@ -131,7 +133,7 @@ function expire(running: Running, { what, timeoutMs, maxTimeoutMs }: Deadline, c
  */
 export function underDeadline<T>(
   deadline: Deadline,
-  all: Set<Running>,
+  all: InFlightSet<Running>,
   start: (running: Running) => Promise<T>,
 ): Promise<T> {
   const { what, signal } = deadline;

@@ -2,6 +2,7 @@
 import type { Agent, IncomingHttpHeaders } from "node:http";
 import { cancellationOf, throwIfCancelled } from "../cancellation.js";
 import { McpError } from "../protocol/errors.js";
+import { InFlightSet } from "../protocol/in-flight.js";
 import { DEFAULT_MAX_DEPTH, encodeMessage } from "../protocol/jsonrpc.js";
 import { METHODS } from "../protocol/methods.js";
 import type { JSONRPCRequest, JSONRPCResponse } from "../protocol/types.js";
@@ -73,7 +74,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
   const { auth } = options;
   if (typeof options.headers !== "function") checkHeaders(options.headers);
   checkAuth(auth, typeof options.headers === "function" ? undefined : options.headers);
-  const running = new Set<(reason: unknown) => void>();
+  const running = new InFlightSet<(reason: unknown) => void>();
   let binding: Promise<Binding> | undefined;
   let closed = false;
 
@@ -134,7 +135,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
     },
     async close() {
       closed = true;
-      for (const end of [...running]) end(closedError());
+      for (const end of running) end(closedError());
       if (options.agent === undefined) (await binding)?.agent.destroy();
     },
   };

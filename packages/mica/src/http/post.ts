@@ -1,6 +1,7 @@
 /** Sends one POST with node:http, and tells the ways apart in which that can fail. */
 import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage, RequestOptions } from "node:http";
 import { McpError } from "../protocol/errors.js";
+import type { InFlightSet } from "../protocol/in-flight.js";
 import type { JSONRPCResponse } from "../protocol/types.js";
 import type { Cancellation } from "../transport.js";
 import { type AnswerContext, readAnswer } from "./client-answer.js";
@@ -65,13 +66,13 @@ const PROBE_MS = 15_000;
 export function post(
   { send, to, agent }: Binding,
   { headers, body, cancellation, onHead, context }: Post,
-  running: Set<(reason: unknown) => void>,
+  running: InFlightSet<(reason: unknown) => void>,
   fresh: boolean,
 ): Promise<JSONRPCResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = send({ ...to, method: "POST", headers, agent: fresh ? false : agent });
     const release = () => {
-      running.delete(end);
+      running.delete(slot, end);
       forget?.();
     };
     const fail = (error: unknown) => {
@@ -83,7 +84,7 @@ export function post(
       // Closing the connection is what cancels (Cancellation).
       outgoing.destroy();
     };
-    running.add(end);
+    const slot = running.add(end);
     const forget = cancellation?.onCancel(() => end(cancellation.reason));
 
     const isConnected = watchConnection(outgoing);

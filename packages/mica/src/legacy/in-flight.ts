@@ -1,5 +1,6 @@
 /** The requests of one session that are being worked on: each id once, each answered once or not at all. */
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
+import { InFlightMap } from "../protocol/in-flight.js";
 import { errorResponse, isRequestId, resultResponse } from "../protocol/jsonrpc.js";
 import type { JSONRPCNotification, JSONRPCRequest, RequestId, Result } from "../protocol/types.js";
 import { type Channel, type OpenRequest, openRequest } from "./open-request.js";
@@ -27,8 +28,7 @@ export interface InFlight {
 }
 
 export function trackInFlight({ maxInFlight, answer, revision, onProblem }: InFlightOptions): InFlight {
-  /** By id; a Map tells `1` from `"1"`. */
-  const all = new Map<RequestId, OpenRequest>();
+  const all = new InFlightMap<RequestId, OpenRequest>();
   const whenIdle = new Set<() => void>();
   // Handlers at work: those of cancelled requests too, until they return.
   let running = 0;
@@ -67,7 +67,7 @@ export function trackInFlight({ maxInFlight, answer, revision, onProblem }: InFl
         return;
       }
       const open = openRequest(request, channel, { revision, onProblem, onOver: () => void all.delete(id) });
-      all.set(id, open);
+      all.add(id, open);
       running++;
       void work(open).then(() => {
         running--;
@@ -88,14 +88,14 @@ export function trackInFlight({ maxInFlight, answer, revision, onProblem }: InFl
     idle: () => (running === 0 ? Promise.resolve() : new Promise((resolve) => whenIdle.add(resolve))),
     giveUp() {
       const why = "Internal error: the server shut down before the request was done";
-      for (const open of [...all.values()]) {
+      for (const open of all) {
         const { id } = open.request;
         open.channel.send(errorResponse(id, { code: ErrorCode.InternalError, message: why }));
         open.drop("The server is shutting down");
       }
     },
     dropAll(reason) {
-      for (const open of [...all.values()]) open.drop(reason);
+      for (const open of all) open.drop(reason);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import type { LegacyLimits } from "../legacy-options.js";
 import { ErrorCode } from "../protocol/errors.js";
+import { InFlightMap } from "../protocol/in-flight.js";
 import {
   DecodeError,
   decodeMessage,
@@ -57,8 +58,7 @@ const LISTEN = "subscriptions/listen";
 
 export function answerLines(handler: RequestHandler, outbox: Outbox, options: AnsweringOptions): Answering {
   const { maxInFlight, onProblem } = options;
-  /** By id; a Map tells `1` from `"1"`. */
-  const open = new Map<RequestId, OpenExchange>();
+  const open = new InFlightMap<RequestId, OpenExchange>();
   // Handlers at work: those of cancelled requests too, until they return.
   let running = 0;
   const whenIdle = new Set<() => void>();
@@ -113,7 +113,7 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
       return;
     }
     const exchange = openExchange(request, outbox, onProblem);
-    open.set(id, exchange);
+    open.add(id, exchange);
     running++;
     // Against its contract a handler may throw or reject: the client must not wait for ever.
     const fail = (error: unknown) => settle(exchange, failed(id, error));
@@ -181,7 +181,7 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
     },
     hangUp: () => earlier?.hangUp(),
     endSubscriptions() {
-      for (const exchange of open.values()) {
+      for (const exchange of open) {
         if (exchange.request.method !== LISTEN) continue;
         const { id } = exchange.request;
         drop(exchange, "The connection is closing");
@@ -194,11 +194,11 @@ export function answerLines(handler: RequestHandler, outbox: Outbox, options: An
       }
     },
     abandon() {
-      for (const exchange of open.values()) drop(exchange, "The client is gone");
+      for (const exchange of open) drop(exchange, "The client is gone");
       earlier?.abandon();
     },
     giveUp() {
-      for (const exchange of open.values()) {
+      for (const exchange of open) {
         drop(exchange, "The server is shutting down");
         const why = "Internal error: the server shut down before the request was done";
         refuseWith(exchange.request.id, ErrorCode.InternalError, why);

@@ -1,6 +1,7 @@
 /** Requests of a client that have been sent and not answered, and those that were given up. */
 import { cancellationOf, throwIfCancelled } from "../cancellation.js";
 import { McpError } from "../protocol/errors.js";
+import { InFlightMap } from "../protocol/in-flight.js";
 import { encodeMessage, isObject } from "../protocol/jsonrpc.js";
 import type { JSONRPCRequest, JSONRPCResponse, RequestId } from "../protocol/types.js";
 import type { ClientExchangeOptions } from "../transport.js";
@@ -31,8 +32,7 @@ export interface InFlight {
 const MAX_ABANDONED = 1000;
 
 export function trackInFlight(send: (line: string) => void, maxMessageBytes: number): InFlight {
-  /** By id; a Map tells `1` from `"1"`. */
-  const pending = new Map<unknown, Pending>();
+  const pending = new InFlightMap<unknown, Pending>();
   const byProgressToken = new Map<unknown, Pending>();
   const abandoned = new Set<RequestId>();
 
@@ -49,7 +49,7 @@ export function trackInFlight(send: (line: string) => void, maxMessageBytes: num
     }
     return new Promise((resolve, reject) => {
       const entry = new Waiting(request, options.onNotification, resolve, reject, forget);
-      pending.set(id, entry);
+      pending.add(id, entry);
       if (entry.token !== undefined) byProgressToken.set(entry.token, entry);
       entry.unlisten = cancellation?.onCancel(() => cancel(entry, cancellation.reason));
       abandoned.delete(id);
@@ -84,10 +84,10 @@ export function trackInFlight(send: (line: string) => void, maxMessageBytes: num
     get: (id) => pending.get(id),
     withProgressToken: (token) => byProgressToken.get(token),
     only() {
-      const [first, second] = pending.values();
-      return second ? undefined : first;
+      const [first] = pending;
+      return pending.size === 1 ? first : undefined;
     },
-    all: () => pending.values(),
+    all: () => pending,
     abandon,
     isLate: (id) => abandoned.delete(id),
   };

@@ -11,6 +11,7 @@ import { bind, watchConnection } from "../../http/post.js";
 import { createSseParser, type SseEvent, type SseParserOptions } from "../../http/sse.js";
 import { HttpStatusError } from "../../http/status-error.js";
 import { McpError } from "../../protocol/errors.js";
+import { InFlightSet } from "../../protocol/in-flight.js";
 
 export interface HttpSend {
   readonly method: "POST" | "GET" | "DELETE";
@@ -41,7 +42,7 @@ export function httpClient(given: string | URL, options: HttpTransportOptions): 
   const endpoint = `${url.origin}${url.pathname}`;
   const limits = readLimits(options.limits);
   /** The ends of what is under way. */
-  const running = new Set<(reason: unknown) => void>();
+  const running = new InFlightSet<(reason: unknown) => void>();
   let closed: McpError | undefined;
   let binding: ReturnType<typeof bind> | undefined;
 
@@ -71,10 +72,10 @@ export function httpClient(given: string | URL, options: HttpTransportOptions): 
         outgoing.destroy();
       };
       const abort = () => end(signal?.reason);
-      running.add(end);
+      const slot = running.add(end);
       signal?.addEventListener("abort", abort, { once: true });
       outgoing.on("close", () => {
-        running.delete(end);
+        running.delete(slot, end);
         signal?.removeEventListener("abort", abort);
       });
       const isConnected = watchConnection(outgoing);
@@ -95,7 +96,7 @@ export function httpClient(given: string | URL, options: HttpTransportOptions): 
     send: (request) => send(request, false),
     close() {
       closed ??= new McpError("closed", `The connection to ${endpoint} is closed`);
-      for (const end of [...running]) end(closed);
+      for (const end of running) end(closed);
       // An agent that was given belongs to whoever gave it.
       if (options.agent === undefined) binding?.then(({ agent }) => agent.destroy()).catch(() => {});
     },

@@ -1,5 +1,6 @@
 /** Requests to a server of an earlier revision that wait for their responses: ids, responses, taking one back. */
 import { McpError } from "../../protocol/errors.js";
+import { InFlightMap } from "../../protocol/in-flight.js";
 import type { JSONRPCRequest, JSONRPCResponse, RequestId } from "../../protocol/types.js";
 import type { LegacyWire } from "./wire.js";
 
@@ -35,7 +36,7 @@ const FIRST_ID = 1_001;
 const MAX_ABANDONED = 1_000;
 
 export function createPending(wire: LegacyWire): Pending {
-  const waiting = new Map<RequestId, Entry>();
+  const waiting = new InFlightMap<RequestId, Entry>();
   const abandoned = new Set<RequestId>();
   let nextId = HANDSHAKE_ID;
 
@@ -57,7 +58,7 @@ export function createPending(wire: LegacyWire): Pending {
       nextId = id === HANDSHAKE_ID ? FIRST_ID : id + 1;
       const request: JSONRPCRequest = { jsonrpc: "2.0", id, method, ...(params && { params }) };
       const response = new Promise<JSONRPCResponse>((resolve, reject) => {
-        waiting.set(id, { request, resolve, reject });
+        waiting.add(id, { request, resolve, reject });
       });
       // Whoever is interested handles it; a best effort is nobody's.
       response.catch(() => {});
@@ -82,7 +83,7 @@ export function createPending(wire: LegacyWire): Pending {
     },
     settle(response, about) {
       // The server may have been unable to read the id. With one request on its way there is no doubt whose it was.
-      const id = response.id ?? about ?? (waiting.size === 1 ? [...waiting.keys()][0] : undefined);
+      const id = response.id ?? about ?? (waiting.size === 1 ? [...waiting][0]?.request.id : undefined);
       const entry = take(id);
       if (entry === undefined) return id !== undefined && abandoned.delete(id);
       entry.resolve(response);
@@ -90,7 +91,7 @@ export function createPending(wire: LegacyWire): Pending {
     },
     fail,
     failAll(why) {
-      for (const [id, { request }] of [...waiting]) fail(id, why(request));
+      for (const { request } of waiting) fail(request.id, why(request));
     },
   };
 }

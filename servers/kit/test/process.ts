@@ -32,11 +32,12 @@ export function builtFiles(from: string, ...entries: string[]): (entry: string) 
       format: "esm",
       platform: "node",
       target: "node20",
-      external: ["better-sqlite3", "zod", "jose", "@cfworker/json-schema"],
+      external: ["better-sqlite3", "zod", "jose", "oauth4webapi", "@cfworker/json-schema"],
       alias: {
         "mica-mcp/stdio": sdk("stdio"),
         "mica-mcp/http": sdk("http"),
         "mica-mcp/client": sdk("client"),
+        "mica-mcp/auth/client": sdk("auth/client"),
         "mica-mcp/auth": sdk("auth"),
         "mica-mcp": sdk("index"),
       },

@@ -16,6 +16,7 @@ import {
 import { protect } from "../../../src/entry/auth.js";
 import { serveHttp } from "../../../src/entry/http.js";
 import { createServer, type Server } from "../../../src/entry/index.js";
+import { browse } from "./browser.js";
 import { call, open } from "./guarded-server.js";
 
 // It says at length that its defaults are not for production.
@@ -140,26 +141,6 @@ async function world({ lifetime = 3600, dpop = false, nonce = false } = {}): Pro
   onTestFinished(() => service.close());
   expect(service.url).toBe(resource);
   return made;
-}
-
-/** A browser: follows redirects, and brings the cookies along. */
-async function browse(url: string): Promise<void> {
-  const cookies = new Map<string, string>();
-  for (let at = url, hops = 0; hops < 20; hops++) {
-    const answer = await fetch(at, {
-      redirect: "manual",
-      headers: { cookie: [...cookies].map(([name, value]) => `${name}=${value}`).join("; ") },
-    });
-    for (const cookie of answer.headers.getSetCookie()) {
-      const [, name, value] = /^([^=]+)=([^;]*)/.exec(cookie)!;
-      if (value === "") cookies.delete(name!);
-      else cookies.set(name!, value!);
-    }
-    const location = answer.headers.get("location");
-    await answer.text();
-    if (location === null) return;
-    at = new URL(location, at).href;
-  }
 }
 
 const person = (options: Partial<OAuthOptions> = {}): OAuthOptions => ({

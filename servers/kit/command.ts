@@ -73,6 +73,8 @@ export async function runServerCommand(
 
 async function run(spec: ServerCommand, argv: readonly string[], announce: Announce): Promise<void> {
   const options = readOptions(spec, argv, process.env);
+  // Over stdio it is the protocol's, and looked after there.
+  if (options.show !== undefined || options.http !== undefined) watchStdout(spec);
   if (options.show !== undefined) {
     process.stdout.write(options.show === "help" ? helpOf(spec) : `${spec.version}\n`);
     return;
@@ -126,6 +128,15 @@ async function serveOverHttp(
       `Whoever can reach this address can read and write the ${spec.noun}: put a proxy that signs people in before it.\n`,
     );
   }
+}
+
+/** A reader that has read enough is no failure; a disk that is full is one. */
+function watchStdout(spec: ServerCommand): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    if (error.code === "EPIPE") return;
+    fail(spec, 1, `Cannot write to stdout: ${error.message}`);
+    process.exit();
+  });
 }
 
 function protectionOnceKnown(protection: () => Protection): Protection {

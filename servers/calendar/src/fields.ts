@@ -1,16 +1,17 @@
 /** What people and models may write into a calendar. */
 import { z } from "zod";
+import { textProblem } from "../../kit/text.js";
 import { FIRST_DATE, LAST_DATE, toInstant } from "./week.js";
 
-/** Line breaks, other control characters and characters that reorder text: with them a title could pose as a question. */
-const NOT_ONE_LINE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/u;
-
-/** At most 200 characters, without spaces at either end. May be empty. */
+/** At most 200 characters, without spaces at either end. May be empty. With more lines a title could pose as a question. */
 export const oneLine = z
   .string()
   .trim()
   .max(200)
-  .refine((text) => !NOT_ONE_LINE.test(text), "must be one line of text without control characters");
+  .superRefine((text, ctx) => {
+    const message = textProblem(text, { lines: false });
+    if (message !== undefined) ctx.addIssue({ code: "custom", message });
+  });
 
 /** An ISO 8601 date and time with a time zone, read as UTC in whole seconds. */
 export const instant = z.iso

@@ -271,7 +271,7 @@ describe("create_event", () => {
     [{ title: "a\u0000b" }, "one line"],
     [{ title: "a\u2028b" }, "one line"],
     [{ title: "\u202eevil" }, "one line"],
-    [{ title: "\ud800" }, "one line"],
+    [{ title: "\ud800" }, "whole characters"],
     [{ title: ["x"] }, "title"],
     [{ title: "x", startsAt: "tomorrow" }, "such as 2026-09-10T08:30:00Z"],
     [{ title: "x", startsAt: "2026-09-10T08:30:00" }, "such as 2026-09-10T08:30:00Z"],

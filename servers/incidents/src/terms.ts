@@ -65,6 +65,11 @@ export function matchExpression(text: string, facets: Facets): string | undefine
   return [...new Set(pieces), phrase([facetTerm(facets)])].join(" AND ");
 }
 
+/** Whether a text asks for anything: one of invisible characters alone does not. */
+export function isSearchable(text: string): boolean {
+  return matchExpression(text, { tenant: "" }) !== undefined;
+}
+
 /** A tenant is any text, and may be long; two that shared a term would still be told apart by the table. */
 function facetTerm({ tenant, severity, state }: Facets): string {
   const digest = tenant && createHash("sha256").update(tenant.toWellFormed()).digest("hex").slice(0, 32);

@@ -1,36 +1,50 @@
 /** The three tools. Every word of a description is read by a model in every conversation, so there are few. */
 import { type InputContext, type Server, ToolError } from "mica-mcp";
 import { z } from "zod";
+import { type TextForm, textProblem } from "../../kit/text.js";
 import { readCursor, writeCursor } from "./cursor.js";
 import { existing, told } from "./existing.js";
 import { handleOf, numberOf, recordOf, rowOf } from "./handle.js";
 import { type Incident, type IncidentStore, SEVERITIES, type Severity, STATES } from "./store.js";
 import { READ, tenantOf, WRITE } from "./tenant.js";
+import { isSearchable } from "./terms.js";
 
-/** Lengths are checked and not advertised: few callers come near them, and all of them would read about them. */
-const prose = (from: number, upTo: number) =>
+/** Lengths and characters are checked and not advertised: few callers come near, and all would read about them. */
+const prose = (from: number, upTo: number, form: TextForm) =>
   z
     .string()
     .trim()
-    .refine(({ length }) => length >= from && length <= upTo, {
-      error: ({ input }) => `Expected ${from} to ${upTo} characters, got ${String(input).length}`,
+    .superRefine((text, ctx) => {
+      const { length } = text;
+      const message =
+        length < from || length > upTo
+          ? `Expected ${from} to ${upTo} characters, got ${length}`
+          : textProblem(text, form);
+      if (message !== undefined) ctx.addIssue({ code: "custom", message });
     });
+const ONE_LINE = { lines: false };
+const LINES = { lines: true };
 
 const Search = z.strictObject({
-  text: prose(0, 200).describe("Words (auth* for any ending), or a handle for its full record").optional(),
+  text: prose(0, 200, LINES)
+    .refine((text) => text === "" || isSearchable(text), {
+      error: "Expected words to search for, got only characters that nobody can see",
+    })
+    .describe("Words (auth* for any ending), or a handle for its full record")
+    .optional(),
   severity: z.enum(SEVERITIES).optional(),
   state: z.enum(STATES).optional(),
   limit: z.int().min(1).max(100).default(20),
   cursor: z.string().describe("nextCursor of the last page").optional(),
 });
 const Open = z.strictObject({
-  title: prose(1, 200),
+  title: prose(1, 200, ONE_LINE),
   severity: z.enum(SEVERITIES).optional(),
-  description: prose(0, 4000).optional(),
+  description: prose(0, 4000, LINES).optional(),
 });
 const Resolve = z.strictObject({
   id: z.string().describe("Handle, e.g. INC-3"),
-  cause: prose(1, 1000).describe("One sentence: what actually broke"),
+  cause: prose(1, 1000, LINES).describe("One sentence: what actually broke"),
 });
 
 export function addTools(server: Server, store: IncidentStore): void {

@@ -168,11 +168,48 @@ describe("tools", () => {
     ["resolve_incident", { id: "INC-1.5", cause: "x" }, /is no handle/],
     ["resolve_incident", { id: `INC-${"9".repeat(80)}`, cause: "x" }, /^"INC-9+\.\.\." is no handle/],
     ["resolve_incident", { id: "INC-1", cause: " " }, /cause: Expected 1 to 1000 characters, got 0/],
+    [
+      "open_incident",
+      { title: "Disk \u001b[31mfull", severity: "sev1" },
+      /title: Expected one line of text without control characters or characters that reorder text, got U\+001B at character 6/,
+    ],
+    ["open_incident", { title: "Disk\nfull", severity: "sev1" }, /title: .* got U\+000A at character 5/],
+    ["open_incident", { title: "Disk \u202elluf", severity: "sev1" }, /title: .* got U\+202E/],
+    ["open_incident", { title: "\u2066Disk\u2069", severity: "sev1" }, /title: .* got U\+2066/],
+    [
+      "open_incident",
+      { title: "Disk \ud83d", severity: "sev1" },
+      /title: Expected whole characters, got half of one, U\+D83D at character 6/,
+    ],
+    [
+      "open_incident",
+      { title: "Disk", severity: "sev1", description: "a\u0000b" },
+      /description: .* U\+0000/,
+    ],
+    [
+      "open_incident",
+      { title: "Disk", severity: "sev1", description: "a\u202eb" },
+      /description: .* U\+202E/,
+    ],
+    ["resolve_incident", { id: "INC-1", cause: "\udc00" }, /cause: Expected whole characters/],
+    ["search_incidents", { text: "\u0000" }, /text: Expected text without control characters .* U\+0000/],
+    ["search_incidents", { text: "\ud800" }, /text: Expected whole characters/],
+    ["search_incidents", { text: "\u200b" }, /text: Expected words to search for/],
   ])("%s %j says what is wrong", async (name, args, message) => {
     const text = await problem(name, args);
     if (message instanceof RegExp) expect(text).toMatch(message);
     else expect(text).toBe(message);
     expect(await value("search_incidents")).toEqual({ incidents: [] });
+  });
+
+  it("keep right-to-left text, its marks, lines and emoji as they were written", async () => {
+    const title = "\u05e9\u05d9\u05e8\u05d5\u05ea \u200fdb-7\u200e down \ud83d\udc69\u200d\ud83d\ude80";
+    const description = "First line\n\tsecond\r\nthird";
+    const { id } = (await value("open_incident", { title, severity: "sev2", description })) as { id: string };
+    expect(await value("search_incidents", { text: id })).toMatchObject({
+      incidents: [{ title, description }],
+    });
+    expect(await value("search_incidents", { text: "db-7" })).toMatchObject({ incidents: [{ title }] });
   });
 
   it("say what the store says, and nothing of what it does not mean to say", async () => {

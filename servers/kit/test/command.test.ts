@@ -1,5 +1,6 @@
 /** The command as a process: what it says of mistakes, and how it serves and stops. */
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { chmodSync, closeSync, existsSync, mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
@@ -53,6 +54,49 @@ describe("the command line", () => {
       stdout: "",
       stderr: "notes-mcp: Unknown option '--bogus'. See notes-mcp --help\n",
     });
+  });
+});
+
+describe.skipIf(!existsSync("/dev/full"))("a stdout that cannot be written", () => {
+  const REQUEST = JSON.stringify({
+    jsonrpc: "2.0",
+    id: 1,
+    method: "server/discover",
+    params: {
+      _meta: {
+        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+        "io.modelcontextprotocol/clientCapabilities": {},
+      },
+    },
+  });
+
+  it.each([
+    [[], "[mica] stdout cannot be written: "],
+    [["--http", "127.0.0.1:0"], "notes-mcp: Cannot write to stdout: "],
+    [["--help"], "notes-mcp: Cannot write to stdout: "],
+  ])("ends %j with 1 and one line", (args, line) => {
+    const stdout = openSync("/dev/full", "w");
+    try {
+      const { status, stderr } = spawnSync(
+        process.execPath,
+        [built("notes-mcp.ts"), ...args, "--database", file],
+        { input: `${REQUEST}\n`, stdio: ["pipe", stdout, "pipe"], encoding: "utf8", timeout: 10_000 },
+      );
+      expect({ status, stderr }).toEqual({
+        status: 1,
+        stderr: expect.stringMatching(/^[^\n]+ENOSPC[^\n]+\n$/),
+      });
+      expect(stderr.startsWith(line)).toBe(true);
+    } finally {
+      closeSync(stdout);
+    }
+  });
+
+  it("because its reader has gone is the end of a session, and no failure", async () => {
+    const running = command(["--database", file]);
+    running.child.stdout.destroy();
+    running.child.stdin.write(`${REQUEST}\n`);
+    expect(await running.finished).toMatchObject({ code: 0, stderr: "" });
   });
 });
 

@@ -118,6 +118,14 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
     answering.abandon();
     stop(true);
   };
+  const onOutputError = (error: NodeJS.ErrnoException) => {
+    // A client that has closed its end is how many sessions end. A full disk is not, and must not look like it.
+    if (!ending && !CLIENT_GONE.has(error.code ?? "")) {
+      onProblem(`stdout cannot be written: ${error.message}`);
+      if (exits) process.exitCode = 1;
+    }
+    onGone();
+  };
   let signals = 0;
   const onSignal = (signal: NodeJS.Signals) => {
     if (++signals > 1 && exits) process.exit(signal === "SIGINT" ? 130 : 143);
@@ -162,10 +170,13 @@ export function serveStdio(handler: RequestHandler, options: ServeStdioOptions =
   }
 
   input.on("data", onData).on("end", onEnd).on("close", onEnd).on("error", onEnd);
-  output.on("error", onGone).on("close", onGone);
+  output.on("error", onOutputError).on("close", onGone);
   if (own) process.on("SIGTERM", onSignal).on("SIGINT", onSignal);
   return { closed, close: () => stop(false) };
 }
+
+/** What a write fails with once its reader is gone. */
+const CLIENT_GONE = new Set(["EPIPE", "ECONNRESET", "ERR_STREAM_DESTROYED", "ERR_STREAM_WRITE_AFTER_END"]);
 
 /** Resolves when what was printed to stderr has left the process, which would not wait for it. */
 function printed(): Promise<void> {

@@ -4,17 +4,20 @@
  */
 import { createServer } from "mica-mcp";
 import { serveHttp } from "mica-mcp/http";
+import { tasks } from "mica-mcp/tasks";
 import { defineAskingTools } from "./server/asking.mjs";
 import { defineEarlierTools } from "./server/earlier.mjs";
 import { definePrompts } from "./server/prompts.mjs";
 import { defineResources } from "./server/resources.mjs";
+import { defineTasks } from "./server/tasks.mjs";
 import { defineTools } from "./server/tools.mjs";
 
-const server = createServer({ name: "everything", version: "1.0.0" });
+const server = createServer({ name: "everything", version: "1.0.0", extensions: [tasks()] });
 
 defineTools(server);
 defineAskingTools(server);
 defineEarlierTools(server);
+defineTasks(server);
 defineResources(server);
 definePrompts(server);
 

@@ -41,7 +41,18 @@ const CHUNKS = [
 const packages = [
   {
     folder: "packages/mica",
-    entries: ["index", "client", "stdio", "http", "fetch", "auth", "auth/client", "schema", "testing"],
+    entries: [
+      "index",
+      "client",
+      "stdio",
+      "http",
+      "fetch",
+      "auth",
+      "auth/client",
+      "schema",
+      "tasks",
+      "testing",
+    ],
     from: "src/entry",
   },
   { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },

@@ -1,6 +1,6 @@
 /** Where change notifications travel between whoever changes something and whoever listens. */
 
-/** Something changed: a list, or the resource at a URI. */
+/** Something changed: a list, the resource at a URI, or a task. */
 export type ChangeEvent =
   | { readonly kind: "tools" | "prompts" | "resources" }
   | {
@@ -8,7 +8,9 @@ export type ChangeEvent =
       readonly uri: string;
       /** Whose resource: only subscribers of this tenant are told. Default: all of them. */
       readonly tenant?: string | undefined;
-    };
+    }
+  /** What became of it is in the store of tasks: the id alone travels. */
+  | { readonly kind: "task"; readonly taskId: string };
 
 /**
  * Carries change events to every listener, in this process or, for buses over a broker, in others too.

@@ -31,7 +31,7 @@ export function createInvalidation(cache: ResultCache, tools: KnownTools): Inval
   };
   return {
     onChange,
-    onGap({ resourceSubscriptions = [], ...flags }) {
+    onGap({ resourceSubscriptions = [], taskIds: _, ...flags }) {
       for (const type of Object.keys(flags) as (keyof typeof flags)[]) onChange({ type });
       for (const uri of resourceSubscriptions) onChange({ type: "resourceUpdated", uri });
     },

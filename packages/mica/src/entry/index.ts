@@ -20,6 +20,13 @@ export type { InferInput, InferOutput, Schema, StandardSchema } from "../schema/
 export type { Registration } from "../server/catalogue.js";
 export type { Completer, CompletionContext } from "../server/completion.js";
 export type { HandlerContext } from "../server/context.js";
+export type {
+  ExtensionHost,
+  ExtensionParts,
+  Listening,
+  ListenPart,
+  ServerExtension,
+} from "../server/extension.js";
 export type { OnError } from "../server/failure.js";
 export type { InputContext } from "../server/input-required.js";
 export {
@@ -39,6 +46,7 @@ export type {
   TemplateReader,
 } from "../server/resources.js";
 export type { StepInfo } from "../server/round.js";
+export type { TaskOptions } from "../server/run-tool.js";
 export { DEFAULT_STATE_OPTIONS, type StateOptions } from "../server/sealed-state.js";
 export { createServer, type Server } from "../server/server.js";
 export type { ToolArguments, ToolDefinition, ToolHandler, ToolReturn } from "../server/tools.js";

@@ -99,6 +99,15 @@ function capabilityNames(capabilities: ClientCapabilities): string[] {
   });
 }
 
+/** The caller's token does not grant what the request needs, where no status code says so (authorization). */
+export function insufficientScope(method: string, missing: readonly string[]): ProtocolError {
+  return new ProtocolError(
+    ErrorCode.InvalidRequest,
+    `Insufficient scope: ${method} needs ${missing.join(", ")}`,
+    { missingScopes: missing },
+  );
+}
+
 /** -32022: the request declares a revision that the server does not speak (basic/versioning). */
 export function unsupportedVersion(requested: string, supported: readonly string[]): ProtocolError {
   return new ProtocolError(

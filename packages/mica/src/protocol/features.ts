@@ -202,6 +202,8 @@ export interface SubscriptionFilter {
   resourcesListChanged?: boolean;
   /** URIs to receive `notifications/resources/updated` for. */
   resourceSubscriptions?: string[];
+  /** Tasks to receive `notifications/tasks` for (SEP-2663, Task Status Notifications). */
+  taskIds?: string[];
 }
 
 export interface ProgressParams {

@@ -9,7 +9,7 @@ export interface MethodRow {
   /** Whether the server may answer `input_required` (patterns/mrtr, Supported Requests). */
   readonly mayAskForInput: boolean;
   /** The member of `params` that the `Mcp-Name` header mirrors (transports/streamable-http). */
-  readonly nameParam: "name" | "uri" | undefined;
+  readonly nameParam: "name" | "uri" | "taskId" | undefined;
 }
 
 export type Method =
@@ -22,11 +22,17 @@ export type Method =
   | "prompts/list"
   | "prompts/get"
   | "completion/complete"
-  | "subscriptions/listen";
+  | "subscriptions/listen"
+  | "tasks/get"
+  | "tasks/update"
+  | "tasks/cancel"
+  | "skills/list"
+  | "skills/get"
+  | "resources/directory/read";
 
 const row = (
   capability: MethodRow["capability"],
-  traits: { cacheable?: true; mayAskForInput?: true; nameParam?: "name" | "uri" } = {},
+  traits: { cacheable?: true; mayAskForInput?: true; nameParam?: MethodRow["nameParam"] } = {},
 ): MethodRow => ({
   capability,
   cacheable: traits.cacheable ?? false,
@@ -45,4 +51,11 @@ export const METHODS: ReadonlyMap<string, MethodRow> = new Map<Method, MethodRow
   ["prompts/get", row("prompts", { mayAskForInput: true, nameParam: "name" })],
   ["completion/complete", row("completions")],
   ["subscriptions/listen", row(undefined)],
+  // Of extensions: there where a server has the extension.
+  ["tasks/get", row(undefined, { nameParam: "taskId" })],
+  ["tasks/update", row(undefined, { nameParam: "taskId" })],
+  ["tasks/cancel", row(undefined, { nameParam: "taskId" })],
+  ["skills/list", row("resources", { cacheable: true })],
+  ["skills/get", row("resources", { cacheable: true })],
+  ["resources/directory/read", row("resources")],
 ]);

@@ -1,5 +1,5 @@
 /** `server/discover`: versions, capabilities and instructions (server/discover). */
-import type { CacheHints, DiscoverResult, ServerCapabilities } from "../protocol/types.js";
+import type { CacheHints, DiscoverResult, JSONObject, ServerCapabilities } from "../protocol/types.js";
 
 /** What has been registered, as far as capabilities depend on it. */
 export interface Offered {
@@ -7,6 +7,8 @@ export interface Offered {
   resources: boolean;
   prompts: boolean;
   completions: boolean;
+  /** Settings by identifier; undefined where there are no extensions. */
+  extensions: Record<string, JSONObject> | undefined;
 }
 
 /** Change notifications are always on offer: a list that never changes simply sends none. */
@@ -16,6 +18,7 @@ export function capabilitiesOf(offered: Offered): ServerCapabilities {
   if (offered.resources) capabilities.resources = { subscribe: true, listChanged: true };
   if (offered.prompts) capabilities.prompts = { listChanged: true };
   if (offered.completions) capabilities.completions = {};
+  if (offered.extensions !== undefined) capabilities.extensions = offered.extensions;
   return capabilities;
 }
 

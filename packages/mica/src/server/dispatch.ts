@@ -1,5 +1,5 @@
 /** The pipeline of one request: envelope, method, handler, stamp, answer. */
-import { ErrorCode, ProtocolError, unsupportedVersion } from "../protocol/errors.js";
+import { ErrorCode, insufficientScope, ProtocolError, unsupportedVersion } from "../protocol/errors.js";
 import { errorResponse, resultResponse } from "../protocol/jsonrpc.js";
 import { MetaKey, type RequestMeta, readRequestMeta } from "../protocol/meta.js";
 import { METHODS, type MethodRow } from "../protocol/methods.js";
@@ -69,12 +69,12 @@ function readEnvelope(request: JSONRPCRequest, supported: readonly string[]): Re
   return meta;
 }
 
-/** A method is there when the table has it and its capability is declared: either way the other error is the same. */
+/** A method is there when somebody serves it and its capability is declared: either way the other error is the same. */
 function findHandler(method: string, dispatch: Dispatch): MethodHandler {
   const row: MethodRow | undefined = METHODS.get(method);
   const handler = dispatch.handlers.get(method);
-  if (row === undefined || handler === undefined) throw notFound(`Method not found: ${method}`);
-  if (row.capability !== undefined && dispatch.capabilities()[row.capability] === undefined) {
+  if (handler === undefined) throw notFound(`Method not found: ${method}`);
+  if (row?.capability !== undefined && dispatch.capabilities()[row.capability] === undefined) {
     throw notFound(`Method not found: ${method} (this server does not offer ${row.capability})`);
   }
   return handler;
@@ -83,12 +83,7 @@ function findHandler(method: string, dispatch: Dispatch): MethodHandler {
 /** HTTP bindings have answered 403 before; whatever else authenticates relies on this. */
 function checkScopes(request: JSONRPCRequest, auth: AuthInfo, dispatch: Dispatch): void {
   const missing = missingScopes(auth.scopes, dispatch.requiredScopes(request));
-  if (missing.length === 0) return;
-  throw new ProtocolError(
-    ErrorCode.InvalidRequest,
-    `Insufficient scope: ${request.method} needs ${missing.join(", ")}`,
-    { missingScopes: missing },
-  );
+  if (missing.length > 0) throw insufficientScope(request.method, missing);
 }
 
 function notFound(message: string): ProtocolError {

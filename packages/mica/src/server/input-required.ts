@@ -16,6 +16,7 @@ import type { RequestMeta } from "../protocol/meta.js";
 import type { ClientCapabilities, Result } from "../protocol/types.js";
 import type { InferOutput, Schema } from "../schema/standard.js";
 import type { ServerExchange } from "../transport.js";
+import type { Begin } from "./background.js";
 import { type HandlerContext, RequestContext } from "./context.js";
 import {
   type Answers,
@@ -27,7 +28,7 @@ import {
   readAnswer,
   type UrlAnswer,
 } from "./questions.js";
-import { Round, type StepInfo, takeStep, WAITING } from "./round.js";
+import { type KeepStep, Round, type StepInfo, takeStep, WAITING } from "./round.js";
 import type { CallState, StateBinding, StateSeal } from "./sealed-state.js";
 
 /** The context of handlers that may ask for input: tools, prompts and resources. */
@@ -65,24 +66,43 @@ export interface InputContext extends HandlerContext {
    * @example const order = await ctx.step("reserve", ({ idempotencyKey }) => shop.reserve(item, idempotencyKey));
    */
   step<T>(name: string, run: (info: StepInfo) => T | Promise<T>): Promise<T>;
+  /**
+   * In a tool with `task: { begins: "handler" }`: what follows is done after the call was answered with a task, where
+   * the client can be given one. The handler is run again from the top there, with the answers and steps it has.
+   * Elsewhere, and within the task, it resolves at once.
+   *
+   * @example if (rows > 10_000) await ctx.beginTask();
+   */
+  beginTask(): Promise<void>;
+}
+
+/** What makes a run of a handler other than one in answer to a request. */
+export interface RunTraits {
+  /** Set where the call may become a task, and is none yet. */
+  readonly begin?: Begin | undefined;
+  readonly keepStep?: KeepStep | undefined;
 }
 
 export class AskingContext extends RequestContext implements InputContext {
   readonly #capabilities: ClientCapabilities;
   readonly #responses: Record<string, unknown> | undefined;
   readonly #state: CallState | undefined;
+  readonly #traits: RunTraits | undefined;
   #round: Round | undefined;
+  #begins = false;
 
   constructor(
     exchange: ServerExchange,
     meta: RequestMeta,
     responses: Record<string, unknown> | undefined,
     state: CallState | undefined,
+    traits?: RunTraits,
   ) {
     super(exchange, meta);
     this.#capabilities = meta.clientCapabilities;
     this.#responses = responses;
     this.#state = state;
+    this.#traits = traits;
   }
 
   /** Whether anything was asked or a step taken. */
@@ -90,9 +110,9 @@ export class AskingContext extends RequestContext implements InputContext {
     return this.#round !== undefined;
   }
 
-  /** Whether a question was asked that has no answer yet. */
+  /** Whether the run has to end: a question was asked that has no answer yet, or the rest is for a task. */
   get isWaiting(): boolean {
-    return this.#round !== undefined && this.#round.questions.size > 0;
+    return this.#round !== undefined && (this.#begins || this.#round.questions.size > 0);
   }
 
   can(kind: Kind): boolean {
@@ -127,13 +147,25 @@ export class AskingContext extends RequestContext implements InputContext {
   }
 
   step<T>(name: string, run: (info: StepInfo) => T | Promise<T>): Promise<T> {
-    this.#round ??= new Round(this.#state);
-    return this.#round.track(takeStep(this.#round, name, run));
+    const round = this.#open();
+    return round.track(takeStep(round, name, run));
+  }
+
+  beginTask(): Promise<void> {
+    if (this.#traits?.begin === undefined) return Promise.resolve();
+    this.#begins = true;
+    this.#open().isOver = true;
+    return handled(Promise.reject(WAITING));
+  }
+
+  #open(): Round {
+    this.#round ??= new Round(this.#state, this.#traits?.keepStep);
+    return this.#round;
   }
 
   #ask(key: string, question: AnyQuestion): Promise<unknown> {
-    this.#round ??= new Round(this.#state);
-    return handled(this.#round.track(this.#answer(this.#round, key, question)));
+    const round = this.#open();
+    return handled(round.track(this.#answer(round, key, question)));
   }
 
   async #answer(round: Round, key: string, question: AnyQuestion): Promise<unknown> {
@@ -162,9 +194,22 @@ export class AskingContext extends RequestContext implements InputContext {
       await Promise.allSettled(this.#round.running);
   }
 
-  /** The result that ends this round. Called after {@link settled}, while {@link isWaiting}. */
-  async inputRequired(seal: StateSeal, binding: StateBinding): Promise<InputRequiredResult> {
+  /** What is known and asked at the end of this run. Called after {@link settled}, while {@link isWaiting}. */
+  ended(): { questions: ReadonlyMap<string, InputRequest>; state: CallState } {
     const { callId, number, answers, steps, questions } = this.#round!;
+    return { questions, state: { callId, round: number + 1, answers, steps } };
+  }
+
+  /** The result that ends this round: questions come before a task, which begins with all that was answered. */
+  conclude(seal: StateSeal, binding: StateBinding): Result | Promise<Result> {
+    const { begin } = this.#traits ?? {};
+    return begin !== undefined && this.#round!.questions.size === 0
+      ? begin(this.ended().state, this.#responses ?? {})
+      : this.#inputRequired(seal, binding);
+  }
+
+  async #inputRequired(seal: StateSeal, binding: StateBinding): Promise<InputRequiredResult> {
+    const { number, questions } = this.#round!;
     if (number >= seal.maxRounds) {
       throw new ProtocolError(
         ErrorCode.InternalError,
@@ -174,7 +219,7 @@ export class AskingContext extends RequestContext implements InputContext {
     return {
       resultType: "input_required",
       inputRequests: Object.fromEntries(questions),
-      requestState: await seal.seal({ callId, round: number + 1, answers, steps }, binding),
+      requestState: await seal.seal(this.ended().state, binding),
     };
   }
 }
@@ -217,6 +262,7 @@ export function answerOrAsk(
   request: AskingRequest,
   seal: StateSeal,
   work: (ctx: AskingContext) => Result | Promise<Result>,
+  traits?: RunTraits,
 ): Result | Promise<Result> {
   const { params, meta, exchange } = request;
   const responses = params["inputResponses"];
@@ -224,8 +270,8 @@ export function answerOrAsk(
     throw new ProtocolError(ErrorCode.InvalidParams, "params.inputResponses must be an object");
   }
   const sealed = params["requestState"];
-  if (sealed !== undefined) return resume(sealed, responses, request, seal, work);
-  const ctx = new AskingContext(exchange, meta, responses, undefined);
+  if (sealed !== undefined) return resume(sealed, responses, request, seal, work, traits);
+  const ctx = new AskingContext(exchange, meta, responses, undefined, traits);
   // Most handlers neither ask nor take a step, and many wait for nothing: those are answered at once.
   try {
     const result = work(ctx);
@@ -243,9 +289,10 @@ async function resume(
   request: AskingRequest,
   seal: StateSeal,
   work: (ctx: AskingContext) => Result | Promise<Result>,
+  traits: RunTraits | undefined,
 ): Promise<Result> {
   const state = await seal.open(sealed, bindingOf(request));
-  const ctx = new AskingContext(request.exchange, request.meta, responses, state);
+  const ctx = new AskingContext(request.exchange, request.meta, responses, state, traits);
   const working = (async () => work(ctx))();
   return conclude(ctx, working, request, seal);
 }
@@ -265,7 +312,7 @@ async function conclude(
     if (!ctx.isWaiting) throw error;
   }
   if (ctx.hasRound) await ctx.settled();
-  return ctx.isWaiting || result === undefined ? ctx.inputRequired(seal, bindingOf(request)) : result;
+  return ctx.isWaiting || result === undefined ? ctx.conclude(seal, bindingOf(request)) : result;
 }
 
 function bindingOf({ params, exchange, method, name }: AskingRequest): StateBinding {

@@ -2,6 +2,7 @@
 import type { ChangeBus } from "../bus/bus.js";
 import type { CacheHints, Icon, Implementation } from "../protocol/types.js";
 import type { AuthInfo } from "../transport.js";
+import type { ServerExtension } from "./extension.js";
 import type { OnError } from "./failure.js";
 import {
   checkCacheHints,
@@ -42,6 +43,12 @@ export interface ServerOptions {
    * @example tenantOf: (auth) => auth?.principal ?? "local"
    */
   tenantOf?: (auth: AuthInfo | undefined) => string;
+  /**
+   * What the server offers beyond the protocol itself (extensions/overview).
+   *
+   * @example extensions: [tasks({ store: sqliteTaskStore(new Database("tasks.sqlite")) })]
+   */
+  extensions?: readonly ServerExtension[];
   /** Receives every failure that was concealed from the caller; default: stderr. */
   onError?: OnError;
 }

@@ -8,6 +8,9 @@ export interface StepInfo {
   readonly idempotencyKey: string;
 }
 
+/** Keeps the result of a step where it outlives the process; the handler goes on once that resolves. */
+export type KeepStep = (name: string, kept: unknown[]) => void | Promise<void>;
+
 /** Rejects the questions of a round that has to end. Handlers let it pass; swallowing it changes nothing. */
 export const WAITING = new Error(
   "This round ends here: the client has to answer first. Let this error pass.",
@@ -22,9 +25,11 @@ export class Round {
   readonly questions = new Map<string, InputRequest>();
   readonly running = new Set<Promise<unknown>>();
   readonly #used = new Set<string>();
+  readonly keepStep: KeepStep | undefined;
   isOver = false;
 
-  constructor(state: CallState | undefined) {
+  constructor(state: CallState | undefined, keepStep?: KeepStep) {
+    this.keepStep = keepStep;
     this.callId = state?.callId ?? crypto.randomUUID();
     this.number = state?.round ?? 0;
     this.answers = Object.assign(Object.create(null), state?.answers) as Record<string, unknown>;
@@ -68,5 +73,6 @@ export async function takeStep<T>(
   // As it will read after the journey, so that no round sees more of it than another.
   const kept = value === undefined ? [] : [JSON.parse(JSON.stringify(value)) as T];
   round.steps[name] = kept;
+  if (round.keepStep !== undefined) await round.keepStep(name, kept);
   return kept[0] as T;
 }

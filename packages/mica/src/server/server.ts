@@ -8,6 +8,7 @@ import type { Implementation, JSONRPCRequest, Result, ServerCapabilities } from 
 import { PROTOCOL_VERSION } from "../protocol/types.js";
 import type { Schema } from "../schema/standard.js";
 import type { RequestHandler, ServerExchange } from "../transport.js";
+import type { Background } from "./background.js";
 import type { Catalogue, Registration } from "./catalogue.js";
 import { complete } from "./completion.js";
 import { RequestContext } from "./context.js";
@@ -15,6 +16,7 @@ import { capabilitiesOf, discover } from "./discover.js";
 import { createDispatcher, type MethodHandler } from "./dispatch.js";
 import { asProtocolError, logToStderr } from "./failure.js";
 import { type AskingContext, type AskingRequest, answerOrAsk } from "./input-required.js";
+import { installExtensions } from "./install-extensions.js";
 import { privateLists, readCacheHints, readInfo, readLimits, type ServerOptions } from "./options.js";
 import { createPrompts, type PromptDefinition, type PromptHandler } from "./prompts.js";
 import {
@@ -25,6 +27,7 @@ import {
   type ResourceTemplateDefinition,
   type TemplateReader,
 } from "./resources.js";
+import { runTool, type ToolTask } from "./run-tool.js";
 import { scopesOf } from "./scopes.js";
 import { createStateSeal } from "./sealed-state.js";
 import { createSubscriptions } from "./subscriptions.js";
@@ -96,7 +99,7 @@ export function createServer(options: ServerOptions): Server {
     capabilities = undefined;
     bus.publish({ kind } satisfies ChangeEvent);
   };
-  const tools = createTools(limits.pageSize, hints.tools, changed("tools"), onError);
+  const tools = createTools(limits.pageSize, hints.tools, changed("tools"), onError, () => background);
   const prompts = createPrompts(limits.pageSize, hints.prompts, changed("prompts"));
   const resources = createResources(limits.pageSize, limits.maxUriLength, hints, changed("resources"));
 
@@ -107,12 +110,26 @@ export function createServer(options: ServerOptions): Server {
     completions: [...prompts.catalogue.values(), ...resources.templates.values()].some(
       ({ complete: completers }) => Object.keys(completers).length > 0,
     ),
+    extensions: extensions?.settings,
   });
+  let background: Background | undefined;
+  const extensions =
+    options.extensions &&
+    installExtensions(options.extensions, {
+      bus,
+      onError,
+      pageSize: limits.pageSize,
+      resource: resources.add,
+      runTool: (run) => runTool(run, tools, onError),
+      toolTerms: tools.catalogue.get,
+    });
+  background = extensions?.background;
   const subscriptions = createSubscriptions(
     bus,
     () => ({ ...offered(), isResource: (uri) => resources.find(uri) !== undefined }),
     limits,
     options.tenantOf,
+    extensions?.listen ?? [],
   );
 
   const list =
@@ -133,7 +150,11 @@ export function createServer(options: ServerOptions): Server {
       "completion/complete",
       (params, meta, exchange) => complete(params, lookup, new RequestContext(exchange, meta)),
     ],
-    ["subscriptions/listen", (params, _meta, exchange, { id }) => subscriptions.listen(params, id, exchange)],
+    [
+      "subscriptions/listen",
+      (params, meta, exchange, { id }) => subscriptions.listen(params, meta, exchange, id),
+    ],
+    ...(extensions?.methods ?? []),
   ]);
 
   const describeServer = (): Result => ({
@@ -160,7 +181,26 @@ export function createServer(options: ServerOptions): Server {
   ): Result | Promise<Result> {
     const found = tools.find(params);
     const request = { params, meta, exchange, method: "tools/call", name: found.tool.name };
+    if (found.task !== undefined) return callInBackground(found.task, request);
     return answerOrAsk(request, seal, (ctx) => tools.call(found, params, ctx));
+  }
+
+  /** A task, where the client can be given one; it begins with the call, or where the handler says so. */
+  function callInBackground(task: ToolTask, request: AskingRequest): Result | Promise<Result> {
+    const { params, meta, name, exchange } = request;
+    const begin = background!.offer(task, {
+      name,
+      arguments: params["arguments"],
+      meta,
+      auth: exchange.auth,
+    });
+    const atOnce = begin !== undefined && task.begins === "call";
+    return answerOrAsk(
+      request,
+      seal,
+      (ctx) => (atOnce ? ctx.beginTask().then(noResult) : tools.call(tools.find(params), params, ctx)),
+      { begin },
+    );
   }
 
   function getPrompt(
@@ -226,6 +266,13 @@ export function createServer(options: ServerOptions): Server {
     mirroredHeaders: (request) =>
       request.method === "tools/call" ? tools.mirroredHeaders(request.params) : [],
     requiredScopes,
-    endSubscriptions: subscriptions.endAll,
+    endSubscriptions() {
+      subscriptions.endAll();
+      extensions?.end();
+    },
   };
+}
+
+function noResult(): never {
+  throw new Error("a call that begins a task has no result of its own");
 }

@@ -3,13 +3,16 @@ import type { ChangeBus, ChangeEvent } from "../bus/bus.js";
 import { ErrorCode, ProtocolError } from "../protocol/errors.js";
 import type { SubscriptionFilter } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
-import { MetaKey } from "../protocol/meta.js";
+import { MetaKey, type RequestMeta } from "../protocol/meta.js";
 import type { RequestId, Result } from "../protocol/types.js";
 import type { AuthInfo, ServerExchange } from "../transport.js";
 import { whenExpired } from "./expiry.js";
+import type { Listening, ListenPart } from "./extension.js";
 
 interface Subscription {
   readonly id: RequestId;
+  /** Of extensions, once they send. */
+  ends: (() => void)[];
   readonly exchange: ServerExchange;
   readonly filter: SubscriptionFilter;
   readonly tenant: string | undefined;
@@ -30,7 +33,12 @@ export interface Subscriptions {
    * Serves one `subscriptions/listen`: resolves when the server ends it, the caller goes away, or the credential of the
    * caller ends.
    */
-  listen(params: Record<string, unknown>, id: RequestId, exchange: ServerExchange): Promise<Result>;
+  listen(
+    params: Record<string, unknown>,
+    meta: RequestMeta,
+    exchange: ServerExchange,
+    id: RequestId,
+  ): Promise<Result>;
   /** Ends all of them gracefully. */
   endAll(): void;
 }
@@ -52,6 +60,7 @@ export function createSubscriptions(
   listenable: () => Listenable,
   limits: { maxSubscriptions: number; maxSubscriptionUris: number },
   tenantOf: ((auth: AuthInfo | undefined) => string) | undefined,
+  extensions: readonly ListenPart[],
 ): Subscriptions {
   const all = new Set<Subscription>();
   const byUri = new Map<string, Set<Subscription>>();
@@ -65,6 +74,7 @@ export function createSubscriptions(
       }
       return;
     }
+    if (event.kind === "task") return;
     for (const subscription of all) {
       if (subscription.filter[FLAGS[event.kind]]) send(subscription, NOTIFICATIONS[event.kind]);
     }
@@ -81,6 +91,7 @@ export function createSubscriptions(
   };
 
   const remove = (subscription: Subscription) => {
+    for (const end of subscription.ends) end();
     all.delete(subscription);
     for (const uri of subscription.filter.resourceSubscriptions ?? []) {
       const listeners = byUri.get(uri);
@@ -93,7 +104,7 @@ export function createSubscriptions(
   };
 
   return {
-    listen(params, id, exchange) {
+    async listen(params, meta, exchange, id) {
       if (all.size >= limits.maxSubscriptions) {
         throw new ProtocolError(
           ErrorCode.InternalError,
@@ -105,6 +116,13 @@ export function createSubscriptions(
         listenable(),
       );
       const tenant = tenantOf?.(exchange.auth);
+      const parts: Listening[] = [];
+      for (const extension of extensions) {
+        const part = await extension(params["notifications"] as Record<string, unknown>, meta, exchange);
+        if (part === undefined) continue;
+        parts.push(part);
+        Object.assign(filter, part.agreed);
+      }
       return new Promise((resolve) => {
         const end = () => {
           forgetExpiry();
@@ -112,11 +130,14 @@ export function createSubscriptions(
           remove(subscription);
           resolve({ _meta: { [MetaKey.subscriptionId]: id } });
         };
-        const subscription: Subscription = { id, exchange, filter, tenant, end };
+        const subscription: Subscription = { id, exchange, filter, tenant, end, ends: [] };
         // The acknowledgement comes first: nothing may reach the subscription before it.
         send(subscription, "notifications/subscriptions/acknowledged", { notifications: filter });
         add(subscription);
         const forgetExpiry = whenExpired(exchange.auth, end);
+        subscription.ends = parts.map((part) =>
+          part.start((method, notified) => send(subscription, method, notified)),
+        );
         if (exchange.signal.aborted) end();
         else exchange.signal.addEventListener("abort", end);
       });

@@ -16,10 +16,12 @@ import { type HeaderParam, headerParams, readPath } from "../schema/header-param
 import type { InferInput, InferOutput, Schema } from "../schema/standard.js";
 import { createValidator, type Validate, type Validation } from "../schema/validate.js";
 import type { MirroredHeader } from "../transport.js";
+import type { Background } from "./background.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { checkKeys } from "./definition.js";
 import { concealed, type OnError } from "./failure.js";
 import type { AskingContext, InputContext } from "./input-required.js";
+import type { TaskOptions, ToolTask } from "./run-tool.js";
 import { failed, invalidArguments, render } from "./tool-results.js";
 
 /** What an author says of a tool. Everything but the scopes is advertised as it stands, and nothing else is. */
@@ -33,6 +35,11 @@ export interface ToolDefinition<Input extends Schema | undefined, Output extends
   output?: Output;
   annotations?: ToolAnnotations;
   icons?: Icon[];
+  /**
+   * Whether calls are answered with a task, to be asked about later: for what takes minutes or days. Needs the
+   * extension of `mica-mcp/tasks`. Short for `{ support }`.
+   */
+  task?: TaskOptions["support"] | TaskOptions;
   /** What callers must hold, all of it, where the transport authenticates them (authorization). */
   scopes?: readonly string[];
   _meta?: MetaObject;
@@ -54,6 +61,7 @@ interface RegisteredTool {
   readonly name: string;
   readonly tool: Tool;
   readonly scopes: readonly string[];
+  readonly task: ToolTask | undefined;
   readonly validateInput: Validate;
   readonly validateOutput: Validate | undefined;
   readonly headers: readonly HeaderParam[];
@@ -78,7 +86,7 @@ export interface Tools {
   mirroredHeaders(params: Record<string, unknown> | undefined): readonly MirroredHeader[];
 }
 
-const KEYS = ["title", "description", "input", "output", "annotations", "icons", "scopes", "_meta"];
+const KEYS = ["title", "description", "input", "output", "annotations", "icons", "scopes", "task", "_meta"];
 const NO_HEADERS: readonly MirroredHeader[] = [];
 const NO_ARGUMENTS: JsonSchema = { type: "object", additionalProperties: false };
 
@@ -87,6 +95,7 @@ export function createTools(
   hints: CacheHints,
   onChange: () => void,
   onError: OnError,
+  background: () => Background | undefined,
 ): Tools {
   const catalogue = createCatalogue<RegisteredTool>(
     "tool",
@@ -105,7 +114,11 @@ export function createTools(
 
   return {
     catalogue,
-    add: (name, definition, handler) => catalogue.add(name, register(name, definition, handler)),
+    add(name, definition, handler) {
+      const registered = register(name, definition, handler);
+      if (registered.task !== undefined) checkTask(registered.task, name, background());
+      return catalogue.add(name, registered);
+    },
     find(params) {
       const name = params["name"];
       if (typeof name !== "string")
@@ -188,11 +201,34 @@ function register<Input extends Schema | undefined, Output extends Schema | unde
     name,
     tool,
     scopes: checkScopes(definition.scopes ?? [], `${what}: scopes`),
+    task: definition.task === undefined ? undefined : readTask(definition.task, `${what}: task`),
     validateInput: input === undefined ? validateNoArguments : createValidator(input),
     validateOutput: output === undefined ? undefined : createValidator(output),
     headers: scanned.params,
     handler: handler as RegisteredTool["handler"],
   };
+}
+
+function checkTask(task: ToolTask, name: string, background: Background | undefined): void {
+  const what = `tool ${JSON.stringify(name)}: task`;
+  if (background === undefined) {
+    throw new TypeError(`${what} needs createServer({ extensions: [tasks()] }), of mica-mcp/tasks`);
+  }
+  background.check(task, what);
+}
+
+/** Times are the extension's to check. */
+function readTask(given: TaskOptions["support"] | TaskOptions, what: string): ToolTask {
+  const task = typeof given === "string" ? { support: given } : given;
+  checkKeys(task, ["support", "begins", "ttlMs", "pollIntervalMs"], what);
+  const { support, begins = "call" } = task;
+  if (support !== "optional" && support !== "required") {
+    throw new TypeError(`${what}: expected "optional" or "required", got ${JSON.stringify(support)}`);
+  }
+  if (begins !== "call" && begins !== "handler") {
+    throw new TypeError(`${what}: begins must be "call" or "handler", got ${JSON.stringify(begins)}`);
+  }
+  return { ...task, begins };
 }
 
 /** "`type: "object"` is required at the root" of an input schema; a union of objects may leave it out. */

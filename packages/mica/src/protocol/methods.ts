@@ -1,5 +1,8 @@
 /** THE table of methods. Adding a method touches one row here and one handler file. */
 
+import { SKILLS_EXTENSION } from "./skills.js";
+import { TASKS_EXTENSION } from "./tasks.js";
+
 /** What the protocol says of one request method. */
 export interface MethodRow {
   /** The server capability that must be declared before the method may be served. */
@@ -10,6 +13,8 @@ export interface MethodRow {
   readonly mayAskForInput: boolean;
   /** The member of `params` that the `Mcp-Name` header mirrors (transports/streamable-http). */
   readonly nameParam: "name" | "uri" | "taskId" | undefined;
+  /** The extension that the method belongs to; undefined for methods of the protocol itself. */
+  readonly extension: string | undefined;
 }
 
 export type Method =
@@ -32,12 +37,18 @@ export type Method =
 
 const row = (
   capability: MethodRow["capability"],
-  traits: { cacheable?: true; mayAskForInput?: true; nameParam?: MethodRow["nameParam"] } = {},
+  traits: {
+    cacheable?: true;
+    mayAskForInput?: true;
+    nameParam?: MethodRow["nameParam"];
+    extension?: string;
+  } = {},
 ): MethodRow => ({
   capability,
   cacheable: traits.cacheable ?? false,
   mayAskForInput: traits.mayAskForInput ?? false,
   nameParam: traits.nameParam,
+  extension: traits.extension,
 });
 
 export const METHODS: ReadonlyMap<string, MethodRow> = new Map<Method, MethodRow>([
@@ -51,11 +62,10 @@ export const METHODS: ReadonlyMap<string, MethodRow> = new Map<Method, MethodRow
   ["prompts/get", row("prompts", { mayAskForInput: true, nameParam: "name" })],
   ["completion/complete", row("completions")],
   ["subscriptions/listen", row(undefined)],
-  // Of extensions: there where a server has the extension.
-  ["tasks/get", row(undefined, { nameParam: "taskId" })],
-  ["tasks/update", row(undefined, { nameParam: "taskId" })],
-  ["tasks/cancel", row(undefined, { nameParam: "taskId" })],
-  ["skills/list", row("resources", { cacheable: true })],
-  ["skills/get", row("resources", { cacheable: true })],
-  ["resources/directory/read", row("resources")],
+  ["tasks/get", row(undefined, { nameParam: "taskId", extension: TASKS_EXTENSION })],
+  ["tasks/update", row(undefined, { nameParam: "taskId", extension: TASKS_EXTENSION })],
+  ["tasks/cancel", row(undefined, { nameParam: "taskId", extension: TASKS_EXTENSION })],
+  ["skills/list", row(undefined, { cacheable: true, extension: SKILLS_EXTENSION })],
+  ["skills/get", row(undefined, { cacheable: true, extension: SKILLS_EXTENSION })],
+  ["resources/directory/read", row(undefined, { extension: SKILLS_EXTENSION })],
 ]);

@@ -73,7 +73,10 @@ function readEnvelope(request: JSONRPCRequest, supported: readonly string[]): Re
 function findHandler(method: string, dispatch: Dispatch): MethodHandler {
   const row: MethodRow | undefined = METHODS.get(method);
   const handler = dispatch.handlers.get(method);
-  if (handler === undefined) throw notFound(`Method not found: ${method}`);
+  if (handler === undefined) {
+    const missing = row?.extension && ` (this server does not offer ${row.extension})`;
+    throw notFound(`Method not found: ${method}${missing ?? ""}`);
+  }
   if (row?.capability !== undefined && dispatch.capabilities()[row.capability] === undefined) {
     throw notFound(`Method not found: ${method} (this server does not offer ${row.capability})`);
   }

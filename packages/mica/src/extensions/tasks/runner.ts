@@ -215,11 +215,13 @@ export function createRunner(
   function scan(): void {
     if (scanning) return;
     scanning = true;
-    isFull = false;
     const work = async () => {
       await records.deleteExpired();
       const free = limits.maxRunning - running.size;
-      if (free > 0) for (const taskId of await records.due(free)) runner.run(taskId);
+      const due = free > 0 ? await records.due(free) : [];
+      // Then there may be more, for whose turn nobody would look before the next scan.
+      isFull = due.length >= free;
+      for (const taskId of due) runner.run(taskId);
     };
     work()
       .catch((error: unknown) => report(error, "Looking for tasks that are due"))

@@ -1,8 +1,8 @@
 /** Subscriptions: one stream of change notifications, opened again when it is lost (patterns/subscriptions). */
 import { McpError } from "../protocol/errors.js";
-import type { SubscriptionFilter } from "../protocol/features.js";
+import type { LoggingMessageParams, SubscriptionFilter } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
-import type { MetaObject } from "../protocol/types.js";
+import type { LoggingLevel, MetaObject } from "../protocol/types.js";
 import { linkSignals, pause } from "./deadline.js";
 import { createEventQueue } from "./event-queue.js";
 import { type Send, shown } from "./exchange.js";
@@ -20,6 +20,10 @@ export interface ListenOptions {
   reopen?: boolean | undefined;
   /** Attempts in a row before the loop throws. Default 10. */
   reopenAttempts?: number | undefined;
+  /** Receives the log messages of the subscription, and, of earlier revisions, all that belong to no request. */
+  onLog?: ((message: LoggingMessageParams) => void) | undefined;
+  /** Least severity asked for. */
+  logLevel?: LoggingLevel | undefined;
   /** Added to the request's `_meta`. */
   _meta?: MetaObject | undefined;
 }
@@ -83,6 +87,8 @@ export function listen(
     signal: stop.signal,
     timeoutMs: options.timeoutMs,
     maxTimeoutMs: Number.POSITIVE_INFINITY,
+    onLog: options.onLog,
+    logLevel: options.logLevel,
     _meta: options._meta,
     observe: reader.observe,
   };

@@ -6,10 +6,9 @@ import { ErrorCode, McpError } from "../protocol/errors.js";
 import type { CallToolResult, Tool } from "../protocol/features.js";
 import type { Result } from "../protocol/types.js";
 import { checkJsonSchema } from "../schema/check.js";
-import { type HeaderParam, headerParams, readPath } from "../schema/header-params.js";
+import { type HeaderParam, headerParams, mirrorArguments } from "../schema/header-params.js";
 import type { JsonSchemaValidator } from "../schema/json-schema.js";
 import { describeProblems } from "../schema/validate.js";
-import type { MirroredHeader } from "../transport.js";
 import { whileWanted } from "./deadline.js";
 import { rpcCodeOf, type Send, shown } from "./exchange.js";
 import type { Collected } from "./lists.js";
@@ -48,6 +47,8 @@ interface Definition {
   validator?: Promise<JsonSchemaValidator | undefined>;
 }
 
+const NONE: readonly HeaderParam[] = [];
+
 export function createKnownTools({ mirrors, send, list, warn }: KnownToolsOptions): KnownTools {
   let definitions = new Map<string, Definition>();
   let refused = new Map<string, string>();
@@ -85,7 +86,7 @@ export function createKnownTools({ mirrors, send, list, warn }: KnownToolsOption
         `Tool ${shown(name)} cannot be called over this transport, because its definition is invalid: ${reason}`,
       );
     }
-    return mirror(definitions.get(name)?.headers ?? [], params["arguments"]);
+    return mirrorArguments(definitions.get(name)?.headers ?? NONE, params["arguments"]);
   };
 
   const sendMirrored: Send = async (method, params, options) => {
@@ -155,25 +156,6 @@ export function createKnownTools({ mirrors, send, list, warn }: KnownToolsOption
       return known?.tool.outputSchema === undefined ? undefined : checkNow(known, name, result, signal);
     },
   };
-}
-
-const NO_HEADERS: readonly MirroredHeader[] = [];
-
-/** The values to mirror. Absent and null arguments have no header; one that cannot stand in a header is a mistake. */
-function mirror(headers: readonly HeaderParam[], args: unknown): readonly MirroredHeader[] {
-  if (headers.length === 0) return NO_HEADERS;
-  return headers.flatMap(({ header, path, type }) => {
-    const value = readPath(args, path);
-    if (value === undefined) return [];
-    const unsafe = typeof value === "number" && !Number.isSafeInteger(value);
-    if (unsafe || (typeof value === "string" && !value.isWellFormed())) {
-      const expected = unsafe ? "an integer within ±(2^53 − 1)" : "well-formed Unicode";
-      throw new TypeError(
-        `arguments.${path.join(".")}: expected ${expected}, because it is mirrored into ${header}; got ${shown(value)}`,
-      );
-    }
-    return [{ header, type, value }];
-  });
 }
 
 async function outputProblem(

@@ -50,6 +50,35 @@ export function readPath(args: unknown, path: readonly string[]): unknown {
   return value ?? undefined;
 }
 
+/** A value to mirror, beside the header that it goes into. */
+export interface MirroredArgument extends Omit<HeaderParam, "path"> {
+  readonly value: unknown;
+}
+
+const NO_HEADERS: readonly MirroredArgument[] = [];
+
+/**
+ * The values to mirror. Absent and null arguments have no header.
+ *
+ * @throws TypeError naming an argument that cannot stand in a header.
+ */
+export function mirrorArguments(params: readonly HeaderParam[], args: unknown): readonly MirroredArgument[] {
+  if (params.length === 0) return NO_HEADERS;
+  return params.flatMap(({ header, path, type }) => {
+    const value = readPath(args, path);
+    if (value === undefined) return [];
+    const unsafe = typeof value === "number" && !Number.isSafeInteger(value);
+    if (unsafe || (typeof value === "string" && !value.isWellFormed())) {
+      const expected = unsafe ? "an integer within ±(2^53 − 1)" : "well-formed Unicode";
+      const got = JSON.stringify(value).slice(0, 80);
+      throw new TypeError(
+        `arguments.${path.join(".")}: expected ${expected}, because it is mirrored into ${header}; got ${got}`,
+      );
+    }
+    return [{ header, type, value }];
+  });
+}
+
 /** Follows the only chain on which annotations are allowed: `properties`, then a name, and so on. */
 function readProperties(
   schema: JsonSchema,

@@ -188,7 +188,7 @@ function readOperands(verb: VerbRow, left: readonly string[]): { operands: strin
   if (verb.pairs) {
     const [name] = operands;
     // A slip that would otherwise be reported as an unknown name.
-    if (name?.includes("="))
+    if (name !== undefined && /^[\w.-]+:?=/.test(name))
       throw new UsageError(`expected ${verb.takes[0]} before its arguments, got ${JSON.stringify(name)}`);
     return { operands, pairs: rest.map(readPair) };
   }

@@ -15,6 +15,7 @@ export const EXIT = {
   inputNeeded: 6,
   findings: 7,
   incomplete: 8,
+  different: 9,
   failed: 70,
   interrupted: 130,
 } as const;
@@ -29,6 +30,7 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [EXIT.inputNeeded, "the server asks for input that was not given, or does not fit (--answer)"],
   [EXIT.findings, "the audit found errors; with --strict, or warnings"],
   [EXIT.incomplete, "the audit found no error, but rules could not run"],
+  [EXIT.different, "mica replay: an answer differs from what was recorded"],
   [EXIT.failed, "mica itself failed, or could not write its output"],
   [EXIT.interrupted, "interrupted (Ctrl-C); 143 when terminated, 129 when hung up"],
 ];

@@ -85,6 +85,49 @@ export const OPTION_ROWS = [
     special: true,
     help: "a token for the authorization rules: valid, expired, wrong-audience, no-scope",
   },
+  {
+    name: "copy",
+    value: "AS",
+    special: true,
+    help: "do not call; print the call to reuse as curl, mica or vitest",
+  },
+  {
+    name: "context",
+    value: "NAME=VALUE",
+    repeatable: true,
+    special: true,
+    help: "an argument that is settled already",
+  },
+  {
+    name: "resource",
+    value: "URI",
+    repeatable: true,
+    special: true,
+    help: "tell of changes of this resource",
+  },
+  {
+    name: "list",
+    value: "NAME",
+    repeatable: true,
+    special: true,
+    help: "tell of changes of this list: tools, prompts or resources (all three where nothing else is asked for)",
+  },
+  { name: "for", value: "SECONDS", special: true, help: "end after so long" },
+  { name: "count", value: "N", special: true, help: "end after so many events" },
+  {
+    name: "file",
+    value: "FILE",
+    special: true,
+    help: "send the messages of a file, one a line; - for stdin",
+  },
+  { name: "as-is", special: true, help: "send exactly what is written, and fill in nothing" },
+  {
+    name: "ignore",
+    value: "PATH",
+    repeatable: true,
+    special: true,
+    help: "a member of messages that may differ, like result.structuredContent.id; * is one level, ** any number",
+  },
   { name: "json", help: "print JSON for scripts, failures included" },
   { name: "verbose", help: "show all details, the server's stderr and its notifications" },
   { name: "timeout", value: "SECONDS", help: "longest wait for an answer or for progress (default 60)" },
@@ -130,7 +173,16 @@ export type SpecialOption =
   | "rule"
   | "skip"
   | "allow-writes"
-  | "token";
+  | "token"
+  | "copy"
+  | "context"
+  | "resource"
+  | "list"
+  | "for"
+  | "count"
+  | "file"
+  | "as-is"
+  | "ignore";
 
 /** The options of verbs in which a server may ask for input (patterns/mrtr, Supported Requests). */
 export const ANSWERING = [

@@ -49,12 +49,29 @@ export interface Options {
   readonly allowWrites: readonly string[];
   /** By name, for the authorization rules. Values are secrets. */
   readonly tokens: readonly (readonly [name: string, value: string])[];
+  /** What a call is printed as instead of being made. */
+  readonly copy: CopyForm | undefined;
+  /** Names and values of arguments that are settled. */
+  readonly context: readonly (readonly [name: string, value: string])[];
+  /** URIs whose changes are of interest. */
+  readonly resources: readonly string[];
+  readonly lists: readonly ListName[];
+  readonly forMs: number | undefined;
+  readonly count: number | undefined;
+  readonly file: string | undefined;
+  readonly asIs: boolean;
+  /** Paths of members that may differ. */
+  readonly ignore: readonly string[];
 }
 
+export type CopyForm = (typeof COPY_FORMS)[number];
+export type ListName = (typeof LIST_NAMES)[number];
 type Format = "text" | "json" | "sarif" | "junit";
 const FORMATS: readonly Format[] = ["text", "json", "sarif", "junit"];
 /** The tokens that rules know what to do with. */
 const TOKENS = ["valid", "expired", "wrong-audience", "no-scope"];
+const COPY_FORMS = ["curl", "mica", "vitest"] as const;
+const LIST_NAMES = ["tools", "prompts", "resources"] as const;
 
 type Era = "auto" | "modern" | "legacy";
 const ERAS: readonly Era[] = ["auto", "modern", "legacy"];
@@ -80,7 +97,7 @@ export function readOptions(values: OptionValues): Options {
   const answering = ["answer", "answers", "decline"].find((name) => values[name] !== undefined);
   if (values["no-ask"] && answering !== undefined)
     throw optionError(`--${answering}`, "contradicts --no-ask");
-  const format = readFormat(text(values, "format"));
+  const format = oneOf("--format", FORMATS, text(values, "format"));
   if (values["json"] && format !== undefined && format !== "json")
     throw optionError("--format", `${format} contradicts --json`);
   return {
@@ -88,8 +105,8 @@ export function readOptions(values: OptionValues): Options {
     verbose: values["verbose"] === true,
     color: values["no-color"] !== true,
     progress: values["no-progress"] ? false : values["progress"] ? true : undefined,
-    timeoutMs: milliseconds(text(values, "timeout")),
-    era: readEra(text(values, "era")),
+    timeoutMs: milliseconds("--timeout", text(values, "timeout")),
+    era: oneOf("--era", ERAS, text(values, "era")),
     logLevel: level as LoggingLevel | undefined,
     args: text(values, "args"),
     out: text(values, "out"),
@@ -116,6 +133,15 @@ export function readOptions(values: OptionValues): Options {
     skipRules: texts(values, "skip"),
     allowWrites: texts(values, "allow-writes"),
     tokens: texts(values, "token").map(readToken),
+    copy: oneOf("--copy", COPY_FORMS, text(values, "copy")),
+    context: texts(values, "context").map(readSetting),
+    resources: texts(values, "resource"),
+    lists: texts(values, "list").map((name) => oneOf("--list", LIST_NAMES, name) as ListName),
+    forMs: milliseconds("--for", text(values, "for")),
+    count: count(text(values, "count")),
+    file: text(values, "file"),
+    asIs: values["as-is"] === true,
+    ignore: texts(values, "ignore"),
   };
 }
 
@@ -129,14 +155,25 @@ export function texts(values: OptionValues, name: string): string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-function readEra(era: string | undefined): Era | undefined {
-  if (era === undefined || ERAS.includes(era as Era)) return era as Era | undefined;
-  throw optionError("--era", `expected ${ERAS.join(", ")}, got ${JSON.stringify(era)}`);
+function oneOf<Name extends string>(
+  option: string,
+  names: readonly Name[],
+  given: string | undefined,
+): Name | undefined {
+  if (given === undefined || names.includes(given as Name)) return given as Name | undefined;
+  throw optionError(option, `expected ${names.join(", ")}, got ${JSON.stringify(given)}`);
 }
 
-function readFormat(format: string | undefined): Format | undefined {
-  if (format === undefined || FORMATS.includes(format as Format)) return format as Format | undefined;
-  throw optionError("--format", `expected ${FORMATS.join(", ")}, got ${JSON.stringify(format)}`);
+function readSetting(given: string): [name: string, value: string] {
+  const at = given.indexOf("=");
+  if (at > 0) return [given.slice(0, at), given.slice(at + 1)];
+  throw optionError("--context", `expected NAME=VALUE, got ${JSON.stringify(given)}`);
+}
+
+function count(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
+  if (/^\d{1,9}$/.test(given) && Number(given) > 0) return Number(given);
+  throw optionError("--count", `expected a whole number above 0, got ${JSON.stringify(given)}`);
 }
 
 /** What follows the name is a secret, and stays out of messages. */
@@ -155,11 +192,11 @@ function port(given: string | undefined): number | undefined {
   throw optionError("--port", `expected a port from 1 to 65535, got ${JSON.stringify(given)}`);
 }
 
-function milliseconds(seconds: string | undefined): number | undefined {
+function milliseconds(option: string, seconds: string | undefined): number | undefined {
   if (seconds === undefined) return undefined;
   const value = Number(seconds);
   if (/^\d+(\.\d+)?$/.test(seconds) && value > 0) return Math.ceil(value * 1000);
-  throw optionError("--timeout", `expected a number of seconds above 0, got ${JSON.stringify(seconds)}`);
+  throw optionError(option, `expected a number of seconds above 0, got ${JSON.stringify(seconds)}`);
 }
 
 /** A field name and value that can be sent (RFC 9110, section 5). Values may be secrets and stay out of messages. */

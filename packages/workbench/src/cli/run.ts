@@ -9,7 +9,7 @@ import { safeJson, visible } from "./terminal.js";
 import type { OpenServer, VerbWarning } from "./verb.js";
 
 export interface Streams {
-  readonly stdin: Readable;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly env: NodeJS.ProcessEnv;
@@ -108,6 +108,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       operands,
       options,
       screen,
+      streams,
       signal,
       async givenArguments() {
         const { readGivenArguments } = await import("./given-arguments.js");

@@ -1,4 +1,5 @@
 /** What a verb gets, and what it gives back. */
+import type { Readable } from "node:stream";
 import type { CallOptions, Client } from "mica-mcp/client";
 import type { GivenArguments } from "../engine/arguments.js";
 import type { Target } from "../engine/target.js";
@@ -11,12 +12,20 @@ export interface VerbContext {
   readonly operands: readonly string[];
   readonly options: Options;
   readonly screen: Screen;
+  readonly streams: VerbStreams;
   /** Aborts when the command is to end early. */
   readonly signal: AbortSignal;
   /** Pairs and `--args`, read; nothing is connected for it. */
   readonly givenArguments: () => Promise<GivenArguments>;
   /** Connects, at the first call; whoever runs the verb disconnects. */
   readonly open: () => Promise<OpenServer>;
+}
+
+/** The standard streams, for verbs that are themselves a channel. */
+export interface VerbStreams {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: NodeJS.WriteStream;
+  readonly env: NodeJS.ProcessEnv;
 }
 
 export interface OpenServer {

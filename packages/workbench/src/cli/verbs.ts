@@ -10,6 +10,8 @@ interface Row {
   /** Whether `name=value` pairs may follow. */
   readonly pairs?: true;
   readonly options?: readonly SpecialOption[];
+  /** Of the options that every verb takes, those that mean nothing here. */
+  readonly without?: readonly string[];
   readonly examples: readonly string[];
 }
 
@@ -32,6 +34,7 @@ const WITHOUT_SERVER = ["json", "no-color", "help", "version"];
 
 export function applies({ name, special }: OptionRow, verb: VerbRow): boolean {
   if (special) return verb.options?.includes(name as SpecialOption) ?? false;
+  if (verb.without?.includes(name)) return false;
   return !verb.local || WITHOUT_SERVER.includes(name);
 }
 
@@ -55,7 +58,7 @@ export const VERBS: readonly VerbRow[] = [
     summary: "call a tool",
     takes: ["TOOL"],
     pairs: true,
-    options: ["args", "out", ...ANSWERING],
+    options: ["args", "out", "copy", ...ANSWERING],
     examples: [
       'mica call http://127.0.0.1:8931/mcp open_incident title="Queue backed up" severity=sev2',
       "mica call search tag=db tag=queue since:=null -- node server.js",
@@ -96,6 +99,59 @@ export const VERBS: readonly VerbRow[] = [
     options: ["args", "out", ...ANSWERING],
     examples: ["mica prompt http://127.0.0.1:8931/mcp prepare_week focus=writing"],
     load: () => import("./verbs/prompt.js"),
+  },
+  {
+    name: "complete",
+    summary: "what may follow: completions of an argument of a prompt or resource template",
+    takes: ["REF"],
+    pairs: true,
+    options: ["context"],
+    examples: [
+      "mica complete http://127.0.0.1:8931/mcp prompt:prepare_week focus=wr",
+      "mica complete 'notes://{day}/{title}' title=St --context day=2026-07-28 -- node server.js",
+    ],
+    load: () => import("./verbs/complete.js"),
+  },
+  {
+    name: "listen",
+    summary: "show changes as the server tells of them, until Ctrl-C",
+    takes: [],
+    options: ["resource", "list", "for", "count"],
+    examples: [
+      "mica listen https://example.com/mcp",
+      "mica listen http://127.0.0.1:8931/mcp --resource incidents://open --for 60",
+    ],
+    load: () => import("./verbs/listen.js"),
+  },
+  {
+    name: "raw",
+    summary: "speak to a server by hand, and see what is on the wire",
+    takes: [],
+    options: ["file", "as-is", "for"],
+    examples: ["mica raw https://example.com/mcp", "mica raw --file messages.jsonl -- node server.js"],
+    load: () => import("./verbs/raw.js"),
+  },
+  {
+    name: "record",
+    summary: "stand between a host and a server, and write down every message",
+    takes: ["FILE"],
+    without: ["json", "timeout", "era", "progress", "no-progress", "log"],
+    examples: [
+      "mica record session.jsonl -- node server.js",
+      "mica record https://example.com/mcp session.jsonl",
+    ],
+    load: () => import("./verbs/record.js"),
+  },
+  {
+    name: "replay",
+    summary: "send what was recorded again, and compare the answers",
+    takes: ["FILE"],
+    options: ["ignore"],
+    examples: [
+      "mica replay session.jsonl -- node server.js",
+      "mica replay http://127.0.0.1:8931/mcp session.jsonl --ignore '**.createdAt'",
+    ],
+    load: () => import("./verbs/replay.js"),
   },
   {
     name: "login",

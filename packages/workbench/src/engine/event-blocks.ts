@@ -1,0 +1,40 @@
+/** A stream of Server-Sent Events, cut into its events without leaving anything out. */
+import type { Readable } from "node:stream";
+
+export interface EventBlock {
+  /** The event with all its lines, comments included, as it came. */
+  readonly text: string;
+  /** Its data; undefined where it has none. */
+  readonly data: string | undefined;
+}
+
+const BLANK_LINE = /\r?\n\r?\n|\r\r/;
+
+/** Reads to the end of the stream. @throws Error where an event is longer than `most` characters, or the stream breaks. */
+export async function readEvents(
+  stream: Readable,
+  most: number,
+  onBlock: (block: EventBlock) => void,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let held = "";
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    held += decoder.decode(chunk, { stream: true });
+    for (let end = BLANK_LINE.exec(held); end !== null; end = BLANK_LINE.exec(held)) {
+      const length = end.index + end[0].length;
+      onBlock(blockOf(held.slice(0, length)));
+      held = held.slice(length);
+    }
+    if (held.length > most) throw new Error(`an event is longer than ${most} characters`);
+  }
+  if (held !== "") onBlock({ text: held, data: undefined });
+}
+
+function blockOf(text: string): EventBlock {
+  const data = text
+    .split(/\r\n|\n|\r/)
+    .filter((line) => line === "data" || line.startsWith("data:"))
+    .map((line) => line.slice(5).replace(/^ /, ""));
+  const joined = data.join("\n");
+  return { text, data: joined === "" ? undefined : joined };
+}

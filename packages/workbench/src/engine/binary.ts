@@ -1,6 +1,7 @@
 /** Binary content: decoded strictly, named safely, saved without overwriting anything. */
-import { access, constants, mkdir, writeFile } from "node:fs/promises";
+import { access, constants, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { makeDirectory } from "./make-directory.js";
 import { OutputError } from "./output-error.js";
 import { UsageError } from "./usage-error.js";
 
@@ -63,7 +64,7 @@ export function safeFileName(name: string, mimeType: string | undefined): string
  */
 export async function prepareDirectory(directory: string): Promise<void> {
   try {
-    await mkdir(directory, { recursive: true });
+    makeDirectory(directory);
     await access(directory, constants.W_OK | constants.X_OK);
   } catch (error) {
     const message = `cannot write to ${JSON.stringify(directory)}: ${(error as Error).message}`;

@@ -6,6 +6,7 @@ import {
   type GetPromptResult,
   type LeftOut,
   McpError,
+  type Tool,
 } from "mica-mcp/client";
 import { type Arguments, type GivenArguments, typeArguments, typePromptArguments } from "./arguments.js";
 import { suggestion } from "./closest.js";
@@ -23,12 +24,23 @@ export async function callTool(
   given: GivenArguments,
   options: CallOptions,
 ): Promise<CallToolResult> {
-  const call = (args: Arguments) => client.callTool(name, args, options).catch(rethrow);
-  if (given.base !== undefined && given.pairs.length === 0) return call(given.base);
+  const isWhole = given.base !== undefined && given.pairs.length === 0;
+  const args = isWhole ? (given.base as Arguments) : (await prepareCall(client, name, given, options)).args;
+  return client.callTool(name, args, options).catch(rethrow);
+}
+
+/** A tool, and its arguments as they would be sent. @throws UsageError */
+export async function prepareCall(
+  client: Client,
+  name: string,
+  given: GivenArguments,
+  options: CallOptions,
+): Promise<{ readonly tool: Tool; readonly args: Arguments }> {
   const { tools, leftOut } = await client.listTools(options);
   const tool = tools.find((one) => one.name === name);
   if (tool === undefined) throw unknown("tool", name, tools, leftOut);
-  return call(typeArguments(name, tool.inputSchema, given));
+  const isWhole = given.base !== undefined && given.pairs.length === 0;
+  return { tool, args: isWhole ? (given.base as Arguments) : typeArguments(name, tool.inputSchema, given) };
 }
 
 /** The same for a prompt, whose arguments are all text. */

@@ -1,7 +1,8 @@
 /** What was typed into `mica raw`, kept for the next time. It may hold secrets, and is readable by its owner only. */
-import { appendFileSync, chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
+import { makeDirectory } from "./make-directory.js";
 
 /** Lines that are kept. */
 const MOST_LINES = 1_000;
@@ -43,7 +44,7 @@ export function openHistory(path = historyPath()): RawHistory {
       if (line === last || line.startsWith(" ") || !isWritable) return;
       last = line;
       try {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+        makeDirectory(dirname(path), 0o700);
         appendFileSync(path, `${line}\n`, { mode: 0o600 });
       } catch {
         isWritable = false;

@@ -33,7 +33,7 @@ export async function recordUrl(
       const text = event.data ?? event.text;
       const message = readJson(text)?.value;
       // A stream's comments are no messages.
-      if (event.data === undefined && event.text.startsWith(":")) return;
+      if (event.data === undefined && (event.isAside || event.text.startsWith(":"))) return;
       transcript.add("server", text, event.status);
       if (!isObject(message) || message["jsonrpc"] !== "2.0") return;
       if (!("method" in message)) unanswered.delete(JSON.stringify(message["id"]));

@@ -1,6 +1,9 @@
 /** Sending a transcript again: the client's side as it was, at the server's own pace, and what is different about the answers. */
+
+import { NAME, VERSION } from "../version.js";
 import { ALWAYS_IGNORED, carryOver, compareMessages, type Difference, ignoring } from "./compare-messages.js";
 import { isObject, readJson } from "./json.js";
+import { requestMeta } from "./raw-message.js";
 import { createKeys, isProgress, type Message, readScript, type ScriptStep } from "./replay-script.js";
 import { MASK } from "./secrets.js";
 import type { Target } from "./target.js";
@@ -35,6 +38,9 @@ export interface Replayed {
   readonly hasMasked: boolean;
 }
 
+/** The id of a request that is none of the transcript. */
+const LISTING = "mica replay: tools/list";
+const MOST_PAGES = 50;
 const LOOK_MS = 10;
 /** Milliseconds for what is not waited for: notifications after the last answer. */
 const SETTLE_MS = 100;
@@ -50,6 +56,7 @@ export async function replay(
   const came = new Map<string, Message>();
   const carried = new Map<string, string>();
   let failure: string | undefined;
+  let onListed = (_result: unknown) => {};
   const wire = await openWire(target, {
     signal,
     onEvent(event) {
@@ -57,6 +64,7 @@ export async function replay(
       if (event.kind !== "received") return;
       const message = readJson(event.data ?? "")?.value;
       if (!isObject(message)) return;
+      if (message["id"] === LISTING) return onListed(message["result"]);
       const key = keyOf(message);
       came.set(key, message);
       const before = expected.get(key);
@@ -75,9 +83,29 @@ export async function replay(
     return failure === undefined && !signal.aborted;
   }
 
+  /** Over HTTP, some arguments of a call stand in headers, and only the list of tools tells which. */
+  async function learnTools(): Promise<void> {
+    let cursor: unknown;
+    for (let page = 0; page < MOST_PAGES; page += 1) {
+      const listed = new Promise<unknown>((resolve) => {
+        onListed = resolve;
+      });
+      const params = {
+        ...(cursor !== undefined && { cursor }),
+        _meta: requestMeta({ name: NAME, version: VERSION }),
+      };
+      const text = JSON.stringify({ jsonrpc: "2.0", id: LISTING, method: "tools/list", params });
+      const result = await Promise.race([listed, wire.send(text).then(() => undefined)]);
+      cursor = isObject(result) ? result["nextCursor"] : undefined;
+      if (typeof cursor !== "string") return;
+    }
+  }
+
   let sent = 0;
   let hasMasked = false;
+  const asks = (method: string) => steps.some(({ message }) => message?.["method"] === method);
   try {
+    if (wire.kind === "http" && asks("tools/call") && !asks("initialize")) await learnTools();
     for (const step of steps) {
       if (!(await have(neededBefore(step, expected)))) break;
       const text = textOf(step, expected, came, carried);

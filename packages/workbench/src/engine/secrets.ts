@@ -42,6 +42,11 @@ export function isSecretName(name: string): boolean {
   return SECRET_NAMES.has(name.toLowerCase().replace(/[^a-z0-9]/g, ""));
 }
 
+/** The same for a variable of the environment. @example isSecretVariable("DB_PASSWORD") // true */
+export function isSecretVariable(name: string): boolean {
+  return isSecretName(name) || /(?:TOKEN|SECRET|PASSWORD|API_?KEY|PRIVATE_KEY|CREDENTIALS?)$/i.test(name);
+}
+
 /** Replaces known secrets, and what looks like one. */
 export interface Masker {
   text(text: string): string;
@@ -89,8 +94,7 @@ export function optionSecrets(args: readonly string[]): string[] {
 /** The secrets of a command line: values of headers with the name of a secret, and of variables likewise. */
 export function givenSecrets(pairs: Readonly<Record<string, string | undefined>>): string[] {
   return Object.entries(pairs).flatMap(([name, value = ""]) => {
-    const isSecret =
-      isSecretName(name) || /(?:TOKEN|SECRET|PASSWORD|API_?KEY|PRIVATE_KEY|CREDENTIALS?)$/i.test(name);
+    const isSecret = isSecretVariable(name);
     // The scheme of an Authorization header is no secret, what follows it is one also where it stands alone.
     return isSecret ? [value, value.replace(/^\S+\s+/, "")] : [];
   });

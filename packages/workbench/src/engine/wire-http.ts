@@ -47,7 +47,7 @@ export async function openHttp({ url, headers: given }: UrlTarget, settings: Wir
     });
     // A header that was given takes the place of the same header of the protocol, to see what a server says to it.
     const own = Object.entries({ ...headers, ...credentials }).filter(([name]) => !isGiven(name));
-    return { Host: target.host, ...Object.fromEntries(own), ...given };
+    return { Host: target.host, Connection: "close", ...Object.fromEntries(own), ...given };
   }
 
   function perform(
@@ -61,7 +61,8 @@ export async function openHttp({ url, headers: given }: UrlTarget, settings: Wir
       ...headers,
       ...(method === "POST" && { "Content-Length": String(body.length) }),
     };
-    const outgoing = request(target, { method, headers: all });
+    // A connection of its own, so that nothing is sent that is not shown.
+    const outgoing = request(target, { method, headers: all, agent: false });
     const key = {};
     const done = (answered: boolean) => {
       open.delete(key);
@@ -84,7 +85,10 @@ export async function openHttp({ url, headers: given }: UrlTarget, settings: Wir
       onEvent({ kind: "head", status, head: answerHead(incoming, masker.header) });
       receive(incoming, (block) => {
         if (block.data !== undefined) session.learn(text, block.data, incoming.headers);
-        onEvent({ kind: "received", ...block, status });
+        const isAside = method !== "POST";
+        // A refusal to stream is no message to anybody.
+        const data = isAside && status !== 200 ? undefined : block.data;
+        onEvent({ kind: "received", text: block.text, data, status, isAside });
       }).then(() => done(true), fail);
     });
     outgoing.end(method === "POST" ? body : undefined);

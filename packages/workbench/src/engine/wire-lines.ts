@@ -14,7 +14,7 @@ export function openLines(
     args,
     env,
     cwd,
-    onLine: (text) => onEvent({ kind: "received", text, data: text, status: undefined }),
+    onLine: (text) => onEvent({ kind: "received", text, data: text, status: undefined, isAside: false }),
     onStderr: (line) => onEvent({ kind: "stderr", line }),
     onEnd: (exit) => {
       isGone = true;

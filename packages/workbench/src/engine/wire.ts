@@ -16,6 +16,8 @@ export type WireEvent =
       readonly data: string | undefined;
       /** The status that it came under; undefined where there is no HTTP. */
       readonly status: number | undefined;
+      /** Whether it belongs to no message that was sent, but to a stream that the wire opened by itself. */
+      readonly isAside: boolean;
     }
   | { readonly kind: "stderr"; readonly line: string }
   /** A message got no answer, or the server is gone. */

@@ -8,7 +8,12 @@ import { ended, type Screen, textFor } from "../screen.js";
 import { visible } from "../terminal.js";
 import type { Answer, VerbContext } from "../verb.js";
 
-export async function run({ operands, options, givenArguments, open }: VerbContext): Promise<Answer> {
+export async function run(context: VerbContext): Promise<Answer> {
+  const { operands, options, givenArguments, open } = context;
+  if (options.copy !== undefined) {
+    const { copy } = await import("../copy.js");
+    return copy(options.copy, context);
+  }
   const [name = ""] = operands;
   const given = await givenArguments();
   if (options.out !== undefined) await prepareDirectory(options.out);

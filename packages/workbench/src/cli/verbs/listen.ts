@@ -8,8 +8,11 @@ import type { Answer, VerbContext } from "../verb.js";
 
 /** Exit code of Ctrl-C, which is how listening ends. */
 const INTERRUPTED = 130;
-/** Milliseconds before a subscription that the server ended is opened again. */
-const AGAIN_MS = 1_000;
+/** Milliseconds before a subscription that has ended is opened again; doubled with each failure in a row. */
+const AGAIN_MS = 500;
+const MOST_AGAIN_MS = 30_000;
+/** Failures in a row before it is given up. */
+const ATTEMPTS = 10;
 
 const FLAGS: Readonly<Record<ListName, "toolsListChanged" | "promptsListChanged" | "resourcesListChanged">> =
   {
@@ -23,7 +26,7 @@ type Shown =
   | SubscriptionEvent
   | { readonly type: "listening"; readonly acknowledged: SubscriptionFilter }
   | { readonly type: "log"; readonly message: LoggingMessageParams }
-  | { readonly type: "ended"; readonly again: boolean };
+  | { readonly type: "ended"; readonly again: boolean; readonly why?: string };
 
 export async function run({ target, options, screen, signal, open }: VerbContext): Promise<Answer> {
   const { client } = await open();
@@ -33,9 +36,10 @@ export async function run({ target, options, screen, signal, open }: VerbContext
   signal.addEventListener("abort", end, { once: true });
   if (signal.aborted) end();
   const timer = forMs === undefined ? undefined : setTimeout(end, forMs);
+  // A command that has ended is not started again behind the back of whoever watches it.
   const mayOpenAgain = target.kind === "url";
   let seen = 0;
-  let acknowledged: SubscriptionFilter = {};
+  let acknowledged: SubscriptionFilter | undefined;
   let writing = Promise.resolve();
 
   const show = (event: Shown) => {
@@ -49,34 +53,53 @@ export async function run({ target, options, screen, signal, open }: VerbContext
     seen += 1;
     if (seen >= count) end();
   };
+  /** Listens until the server ends it, or it is lost. */
+  const listenOnce = async () => {
+    const subscription = client.listen(filterOf(options), {
+      signal: over.signal,
+      timeoutMs,
+      // Done here, so that it can be told when it happens.
+      reopen: false,
+      ...(logLevel && { logLevel, onLog: (message) => take({ type: "log", message }) }),
+    });
+    acknowledged = await subscription.acknowledged;
+    show({ type: "listening", acknowledged });
+    for await (const event of subscription) take(event);
+  };
 
   try {
-    while (!over.signal.aborted) {
-      const subscription = client.listen(filterOf(options), {
-        signal: over.signal,
-        timeoutMs,
-        // A command that has ended is gone; it is not started again behind the back of whoever watches it.
-        reopen: mayOpenAgain,
-        ...(logLevel && { logLevel, onLog: (message) => take({ type: "log", message }) }),
-      });
-      acknowledged = await subscription.acknowledged;
-      show({ type: "listening", acknowledged });
-      for await (const event of subscription) take(event);
+    for (let failures = 0; !over.signal.aborted; ) {
+      const before = acknowledged;
+      let why: string | undefined;
+      try {
+        await listenOnce();
+        failures = 0;
+      } catch (error) {
+        if (over.signal.aborted) break;
+        // Of a new subscription, the first loss counts.
+        failures = acknowledged === before ? failures + 1 : 1;
+        if (acknowledged === undefined || !mayOpenAgain || failures > ATTEMPTS || !isLoss(error)) throw error;
+        why = (error as Error).message;
+      }
       if (over.signal.aborted) break;
-      show({ type: "ended", again: mayOpenAgain });
+      show({ type: "ended", again: mayOpenAgain, ...(why !== undefined && { why }) });
       if (!mayOpenAgain) break;
-      await pause(AGAIN_MS, over.signal);
+      await pause(Math.min(AGAIN_MS * 2 ** Math.max(failures - 1, 0), MOST_AGAIN_MS), over.signal);
     }
-  } catch (error) {
-    const isOver = over.signal.aborted && (!signal.aborted || signal.reason === INTERRUPTED);
-    if (!isOver) throw error;
+    await writing;
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", end);
   }
-  await writing;
   if (signal.aborted && signal.reason !== INTERRUPTED) throw signal.reason;
-  return { result: { acknowledged, events: seen }, print: async () => {} };
+  return { result: { acknowledged: acknowledged ?? {}, events: seen }, print: async () => {} };
+}
+
+/** Whether to try again may help. */
+function isLoss(error: unknown): boolean {
+  const { code, cause } = error as { code?: unknown; cause?: { status?: unknown } };
+  const isRefused = typeof cause?.status === "number" && cause.status < 500;
+  return !isRefused && ["connect_failed", "connection_lost", "timeout"].includes(String(code));
 }
 
 function filterOf({ resources, lists }: VerbContext["options"]): SubscriptionFilter {
@@ -89,10 +112,11 @@ function filterOf({ resources, lists }: VerbContext["options"]): SubscriptionFil
 }
 
 async function printEvent({ out, say, err }: Screen, event: Shown, json: boolean): Promise<void> {
-  const at = new Date().toISOString();
+  const now = new Date();
+  const at = now.toISOString();
   if (json)
     return out.write(`${safeJson(JSON.stringify({ mica: 1, verb: "listen", event: { at, ...event } }))}\n`);
-  const line = `${at.slice(11, 23)} ${eventText(event)}`;
+  const line = `${now.toTimeString().slice(0, 8)} ${eventText(event)}`;
   // What became of the subscription is no event of the server.
   if (event.type === "listening" || event.type === "ended" || event.type === "reopened")
     return say(err.paint.dim(line));
@@ -114,7 +138,7 @@ function eventText(event: Shown): string {
     case "reopened":
       return "the connection was lost and is open again: anything may have changed in between";
     case "ended":
-      return `the server ended the subscription${event.again ? "; subscribing again" : ""}`;
+      return `${event.why === undefined ? "the server ended the subscription" : visibleLine(event.why)}${event.again ? "; subscribing again" : ""}`;
     case "listening":
       return `listening for ${agreedText(event.acknowledged) || "nothing: the server offers none of what was asked for"}`;
     case "log": {

@@ -37,7 +37,10 @@ const CHUNKS = [
   { name: "earlier-servers", test: /\/src\/legacy\/client\//, priority: 1 },
 ];
 
-/** What is built: the entries of a package, and commands that `mica build` makes one file each of. */
+/**
+ * What is built: the entries of a package, modules of packages that are shipped with it, and commands that
+ * `mica build` makes one file each of.
+ */
 const packages = [
   {
     folder: "packages/mica",
@@ -55,13 +58,18 @@ const packages = [
     ],
     from: "src/entry",
   },
-  { folder: "packages/workbench", entries: ["mica"], from: "src/cli" },
+  {
+    folder: "packages/workbench",
+    entries: ["mica"],
+    from: "src/cli",
+    shipped: { "gpt-tokenizer/bpeRanks/o200k_base": "o200k_base" },
+  },
   { folder: "servers/incidents", entries: ["index"], bundles: ["incidents-mcp"], from: "src" },
   { folder: "servers/calendar", entries: ["index"], bundles: ["calendar-mcp"], from: "src" },
 ];
 
 export async function buildAll({ types = true } = {}) {
-  for (const { folder, entries, bundles = [], from } of packages) {
+  for (const { folder, entries, bundles = [], shipped = {}, from } of packages) {
     const base = join(root, folder);
     const found = entries.filter((entry) => existsSync(join(base, from, `${entry}.ts`)));
     if (found.length === 0) continue;
@@ -81,10 +89,12 @@ export async function buildAll({ types = true } = {}) {
         target: "node20",
         packages: "external",
         external: ["node:*"],
+        plugins: [shippedModules(shipped)],
         sourcemap: true,
         logLevel: "warning",
         tsconfigRaw: {},
       });
+    for (const [module, name] of Object.entries(shipped)) await ship(module, join(base, fresh, name));
     for (const command of bundles) bundleCommand(base, `${from}/${command}.ts`, `${fresh}/${command}.js`);
     if (types) declare(base, fresh);
     else if (existsSync(join(base, "dist", "types")))
@@ -92,6 +102,37 @@ export async function buildAll({ types = true } = {}) {
     rmSync(join(base, "dist"), { recursive: true, force: true });
     renameSync(join(base, fresh), join(base, "dist"));
   }
+}
+
+/** Modules of packages that nobody installs: they stand beside what is built. */
+function shippedModules(shipped) {
+  return {
+    name: "shipped",
+    setup({ onResolve }) {
+      for (const [module, name] of Object.entries(shipped)) {
+        const filter = new RegExp(`^${module.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
+        onResolve({ filter }, () => ({ path: `./${name}.js`, external: true }));
+      }
+    },
+  };
+}
+
+/** "The above copyright notice and this permission notice shall be included in all copies" (MIT). */
+async function ship(module, file) {
+  await build({
+    stdin: { contents: `export { default } from ${JSON.stringify(module)};`, resolveDir: root },
+    outfile: `${file}.js`,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    minify: true,
+    charset: "utf8",
+    legalComments: "none",
+    logLevel: "warning",
+  });
+  const [name] = module.split("/");
+  cpSync(join(dirname(require.resolve(`${name}/package.json`)), "LICENSE"), `${file}.LICENSE`);
 }
 
 async function buildSdk(base, entries, from, dir) {

@@ -4,6 +4,7 @@ import { type Pair, readPair } from "../engine/argument-pairs.js";
 import { suggestion } from "../engine/closest.js";
 import type { Target } from "../engine/target.js";
 import { UsageError } from "../engine/usage-error.js";
+import { splitVersus } from "./measuring-options.js";
 import { OPTION_ROWS, type OptionRow } from "./option-rows.js";
 import {
   type Options,
@@ -45,7 +46,7 @@ export type CommandLine =
 export function readCommandLine(argv: readonly string[], env: NodeJS.ProcessEnv): CommandLine {
   const dashes = argv.indexOf("--");
   const own = dashes < 0 ? argv : argv.slice(0, dashes);
-  const command = dashes < 0 ? undefined : argv.slice(dashes + 1);
+  const after = dashes < 0 ? undefined : argv.slice(dashes + 1);
   const { values, words } = parse(own);
   if (values["version"]) return { kind: "version" };
   const asksHelp = values["help"] === true || words[0] === "help";
@@ -60,10 +61,19 @@ export function readCommandLine(argv: readonly string[], env: NodeJS.ProcessEnv)
   checkApplicable(verb, values);
   if (verb.local) {
     const { operands } = readOperands(verb, rest);
-    return { kind: "local", verb, operands, command, options: readOptions(values) };
+    return { kind: "local", verb, operands, command: after, options: readOptions(values) };
   }
+  const { command, versus } = readVersus(verb, after);
   const { target, left } = readTarget(verb, rest, command, values, env);
-  return { kind: "run", verb, target, ...readOperands(verb, left), options: readOptions(values) };
+  return { kind: "run", verb, target, ...readOperands(verb, left), options: readOptions(values, versus) };
+}
+
+/** Two commands may follow `--` where a verb compares them. */
+function readVersus(
+  verb: VerbRow,
+  after: readonly string[] | undefined,
+): { command: readonly string[] | undefined; versus?: readonly string[] | undefined } {
+  return after !== undefined && verb.options?.includes("vs") ? splitVersus(after) : { command: after };
 }
 
 /** Whether `--json` was given, for when the command line itself is wrong. */
@@ -174,9 +184,10 @@ function notUrl(verb: VerbRow, first: string, words: readonly string[]): string 
 }
 
 function readOperands(verb: VerbRow, left: readonly string[]): { operands: string[]; pairs: Pair[] } {
-  const operands = left.slice(0, verb.takes.length);
+  const most = verb.takes.length + (verb.mayTake === undefined ? 0 : 1);
+  const operands = left.slice(0, most);
   const missing = verb.takes[operands.length];
-  const rest = left.slice(verb.takes.length);
+  const rest = left.slice(most);
   if (missing !== undefined) {
     const operands = verb.takes.join(" ");
     throw new UsageError(
@@ -188,8 +199,10 @@ function readOperands(verb: VerbRow, left: readonly string[]): { operands: strin
   if (verb.pairs) {
     const [name] = operands;
     // A slip that would otherwise be reported as an unknown name.
-    if (name !== undefined && /^[\w.-]+:?=/.test(name))
-      throw new UsageError(`expected ${verb.takes[0]} before its arguments, got ${JSON.stringify(name)}`);
+    if (name !== undefined && /^[\w.-]+:?=/.test(name)) {
+      const expected = verb.takes[0] ?? verb.mayTake;
+      throw new UsageError(`expected ${expected} before its arguments, got ${JSON.stringify(name)}`);
+    }
     return { operands, pairs: rest.map(readPair) };
   }
   const [extra] = rest;

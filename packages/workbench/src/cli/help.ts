@@ -30,7 +30,9 @@ function general(): string[] {
 }
 
 function ofVerb(verb: VerbRow): string[] {
-  const operands = [...verb.takes, ...(verb.pairs ? ["[NAME=VALUE ...]"] : [])].join(" ");
+  const pairs = verb.pairs ? ["[NAME=VALUE ...]"] : [];
+  const optional = verb.mayTake === undefined ? [] : [`[${[verb.mayTake, ...pairs].join(" ")}]`];
+  const operands = [...verb.takes, ...(verb.mayTake === undefined ? pairs : optional)].join(" ");
   const room = operands && ` ${operands}`;
   return [
     `mica ${verb.name}: ${verb.summary}.`,

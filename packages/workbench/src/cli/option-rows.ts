@@ -38,6 +38,37 @@ export const OPTION_ROWS = [
   },
   { name: "no-measure", special: true, help: "do not start the server to measure it" },
   {
+    name: "window",
+    value: "TOKENS",
+    special: true,
+    help: "the context window that shares are of; default: 200000",
+  },
+  {
+    name: "budget",
+    value: "TOKENS",
+    special: true,
+    help: "fail with exit code 10 where instructions and tools cost more",
+  },
+  { name: "diff", value: "FILE", special: true, help: "compare with what --json printed before" },
+  { name: "runs", value: "N", special: true, help: "how often to start it, from 1 to 1000; default: 10" },
+  {
+    name: "vs",
+    value: "COMMAND",
+    special: true,
+    help: "another command to start in turns; or, after the command, --vs -- COMMAND [ARGS]",
+  },
+  {
+    name: "connections",
+    value: "N",
+    special: true,
+    help: "requests in flight at a time, up to 10000; default: 8, with --rate 1000",
+  },
+  { name: "rate", value: "N", special: true, help: "requests per second, sent whether or not answers come" },
+  { name: "seconds", value: "N", special: true, help: "how long, up to 600; default: 10" },
+  { name: "requests", value: "N", special: true, help: "how many at most, up to 5000000" },
+  { name: "method", value: "METHOD", special: true, help: "a method to send instead of calling a tool" },
+  { name: "allow-remote", special: true, help: "send load to a host that is not this machine" },
+  {
     name: "answer",
     value: "KEY.FIELD=VALUE",
     repeatable: true,
@@ -154,6 +185,17 @@ export type SpecialOption =
   | "to"
   | "external"
   | "no-measure"
+  | "window"
+  | "budget"
+  | "diff"
+  | "runs"
+  | "vs"
+  | "connections"
+  | "rate"
+  | "seconds"
+  | "requests"
+  | "method"
+  | "allow-remote"
   | "answer"
   | "answers"
   | "decline"

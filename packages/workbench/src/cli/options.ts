@@ -2,10 +2,10 @@
 import type { LoggingLevel } from "mica-mcp/client";
 import type { Pair } from "../engine/argument-pairs.js";
 import { readAnswer } from "../engine/given-answers.js";
-import { UsageError } from "../engine/usage-error.js";
+import { type MeasuringOptions, readMeasuring } from "./measuring-options.js";
+import { type OptionValues, optionError, text, texts } from "./option-text.js";
 
-/** What `parseArgs` found. */
-export type OptionValues = Readonly<Record<string, string | boolean | (string | boolean)[] | undefined>>;
+export { type OptionValues, optionError, text, texts } from "./option-text.js";
 
 export interface Options {
   readonly json: boolean;
@@ -47,6 +47,7 @@ export interface Options {
   readonly onlyRules: readonly string[];
   readonly skipRules: readonly string[];
   readonly allowWrites: readonly string[];
+  readonly measuring: MeasuringOptions;
   /** By name, for the authorization rules. Values are secrets. */
   readonly tokens: readonly (readonly [name: string, value: string])[];
   /** What a call is printed as instead of being made. */
@@ -86,8 +87,11 @@ const LEVELS: readonly LoggingLevel[] = [
   "emergency",
 ];
 
-/** @throws UsageError naming the option. */
-export function readOptions(values: OptionValues): Options {
+/**
+ * @param versus The words of a second command that stood after the first.
+ * @throws UsageError naming the option.
+ */
+export function readOptions(values: OptionValues, versus?: readonly string[]): Options {
   const level = text(values, "log");
   if (level !== undefined && !LEVELS.includes(level as LoggingLevel)) {
     throw optionError("--log", `expected one of ${LEVELS.join(", ")}, got ${JSON.stringify(level)}`);
@@ -133,6 +137,7 @@ export function readOptions(values: OptionValues): Options {
     skipRules: texts(values, "skip"),
     allowWrites: texts(values, "allow-writes"),
     tokens: texts(values, "token").map(readToken),
+    measuring: readMeasuring(values, versus),
     copy: oneOf("--copy", COPY_FORMS, text(values, "copy")),
     context: texts(values, "context").map(readSetting),
     resources: texts(values, "resource"),
@@ -143,16 +148,6 @@ export function readOptions(values: OptionValues): Options {
     asIs: values["as-is"] === true,
     ignore: texts(values, "ignore"),
   };
-}
-
-export function text(values: OptionValues, name: string): string | undefined {
-  const value = values[name];
-  return typeof value === "string" ? value : undefined;
-}
-
-export function texts(values: OptionValues, name: string): string[] {
-  const value = values[name];
-  return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
 function oneOf<Name extends string>(
@@ -235,8 +230,4 @@ export function readVariables(given: readonly string[], from: NodeJS.ProcessEnv)
     variables.set(name, value);
   }
   return Object.fromEntries(variables);
-}
-
-export function optionError(option: string, message: string): UsageError {
-  return new UsageError(`${option}: ${message}`, [{ path: option, message }]);
 }

@@ -80,6 +80,11 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
   let opened: Promise<OpenServer> | undefined;
   let answering: Answering | undefined;
 
+  const warn = (warning: VerbWarning) => {
+    warnings.push(warning);
+    live.say(`mica: ${visible(warning.message)}`);
+  };
+
   const open = async (): Promise<OpenServer> => {
     const [{ createAnswering }, { callOptions, openTarget }] = await Promise.all([
       import("./answering.js"),
@@ -92,10 +97,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       era: options.era,
       handlers: answering.handlers,
       onServerLine: live.onServerLine,
-      onWarning: (warning: VerbWarning) => {
-        warnings.push(warning);
-        live.say(`mica: ${visible(warning.message)}`);
-      },
+      onWarning: warn,
     };
     const connected = await openTarget(target, settings);
     return { ...connected, call: { ...callOptions(settings), ...live.callbacks } };
@@ -114,6 +116,8 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
         const { readGivenArguments } = await import("./given-arguments.js");
         return readGivenArguments(pairs, options.args, streams, signal);
       },
+      report: live.callbacks.onProgress,
+      warn,
       open: () => {
         opened ??= open();
         return opened;

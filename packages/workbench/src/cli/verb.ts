@@ -8,7 +8,7 @@ import type { Screen } from "./screen.js";
 
 export interface VerbContext {
   readonly target: Target;
-  /** As many as the verb's row takes. */
+  /** As many as the verb's row takes, and what it may take. */
   readonly operands: readonly string[];
   readonly options: Options;
   readonly screen: Screen;
@@ -17,6 +17,10 @@ export interface VerbContext {
   readonly signal: AbortSignal;
   /** Pairs and `--args`, read; nothing is connected for it. */
   readonly givenArguments: () => Promise<GivenArguments>;
+  /** Shows how far something has come; undefined where nobody watches. */
+  readonly report: CallOptions["onProgress"];
+  /** Says something on stderr at once. */
+  readonly warn: (warning: VerbWarning) => void;
   /** Connects, at the first call; whoever runs the verb disconnects. */
   readonly open: () => Promise<OpenServer>;
 }

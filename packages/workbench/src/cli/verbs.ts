@@ -7,6 +7,8 @@ interface Row {
   readonly summary: string;
   /** Operands after the target, each required. */
   readonly takes: readonly string[];
+  /** One more operand, which may be left out with all that follows it. */
+  readonly mayTake?: string;
   /** Whether `name=value` pairs may follow. */
   readonly pairs?: true;
   readonly options?: readonly SpecialOption[];
@@ -200,6 +202,36 @@ export const VERBS: readonly VerbRow[] = [
       "mica audit --baseline audit.json -- node server.js",
     ],
     load: () => import("./verbs/audit.js"),
+  },
+  {
+    name: "cost",
+    summary: "what the catalogue costs in tokens, what to cut, and what the result of a call costs",
+    takes: [],
+    mayTake: "TOOL",
+    pairs: true,
+    options: ["window", "budget", "diff", "args", ...ANSWERING],
+    examples: [
+      "mica cost -- node server.js",
+      "mica cost https://example.com/mcp --budget 2000",
+      "mica cost search tag=db -- node server.js",
+      "mica cost --diff before.json -- node server.js",
+    ],
+    load: () => import("./verbs/cost.js"),
+  },
+  {
+    name: "start",
+    summary: "how long a server takes from its start to its answers, its memory, what it loads and installs",
+    takes: [],
+    mayTake: "TOOL",
+    pairs: true,
+    options: ["runs", "vs", "args"],
+    examples: [
+      "mica start -- node server.js",
+      "mica start search tag=db --runs 20 -- npx -y some-server",
+      'mica start --vs "node old.js" -- node new.js',
+      "mica start -- node new.js --vs -- node old.js",
+    ],
+    load: () => import("./verbs/start.js"),
   },
   {
     name: "build",

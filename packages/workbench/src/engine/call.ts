@@ -38,7 +38,7 @@ export async function prepareCall(
 ): Promise<{ readonly tool: Tool; readonly args: Arguments }> {
   const { tools, leftOut } = await client.listTools(options);
   const tool = tools.find((one) => one.name === name);
-  if (tool === undefined) throw unknown("tool", name, tools, leftOut);
+  if (tool === undefined) throw unknownTool(name, tools, leftOut);
   const isWhole = given.base !== undefined && given.pairs.length === 0;
   return { tool, args: isWhole ? (given.base as Arguments) : typeArguments(name, tool.inputSchema, given) };
 }
@@ -56,6 +56,15 @@ export async function getPrompt(
   const prompt = prompts.find((one) => one.name === name);
   if (prompt === undefined) throw unknown("prompt", name, prompts, leftOut);
   return get(typePromptArguments(prompt, given));
+}
+
+/** What is wrong with a call of a tool that is not there. */
+export function unknownTool(
+  name: string,
+  tools: readonly { name: string }[],
+  leftOut: readonly LeftOut[] = [],
+): Error {
+  return unknown("tool", name, tools, leftOut);
 }
 
 function rethrow(error: unknown): never {

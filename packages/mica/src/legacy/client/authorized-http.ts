@@ -36,8 +36,8 @@ export function authorizedHttp(client: HttpClient, auth: HttpAuth | undefined): 
     client: {
       ...client,
       send(request) {
-        const { method, signal, url = server } = request;
-        const authorized = opening ?? { server, url, method, signal };
+        const { method, signal, hold, url = server } = request;
+        const authorized = opening ?? { server, url, method, signal, hold };
         const send = () => sendOnce(request, authorized);
         // Nobody is asked to sign in to say goodbye.
         return opening !== undefined || method === "DELETE"

@@ -14,6 +14,7 @@ import type {
 import type { ClientExchangeOptions } from "../../transport.js";
 import type { Revision } from "../versions.js";
 import { type Attendant, attend } from "./attendant.js";
+import type { Hold } from "./clocks.js";
 import { createPages } from "./pages.js";
 import type { Pending, Sent } from "./pending.js";
 import { type Answer, answerFor, type InputQuestion, KEY_NAMES, noAnswerFor } from "./questions.js";
@@ -28,7 +29,7 @@ export interface CallContext {
   /** Milliseconds in which an exchange with answers must follow. */
   readonly inputTimeoutMs: number;
   /** Answers a request of the server. Rejects where that cannot be sent. */
-  respond(id: RequestId, answer: Answer): Promise<void>;
+  respond(id: RequestId, answer: Answer, hold?: Hold): Promise<void>;
   /** No exchange waits any more: the next one will bring answers. */
   onSuspend(call: Call): void;
   /** Nothing more will come of it. Called once. */
@@ -71,10 +72,14 @@ export function openCall(first: JSONRPCRequest, context: CallContext): Call {
   let round: ReturnType<typeof setTimeout> | undefined;
   let expiry: ReturnType<typeof setTimeout> | undefined;
   let lastKey = 0;
+  let clock: Hold | undefined;
   let sent: Sent | undefined;
 
+  /** Of the exchange that waits, whichever that is by then. */
+  const hold: Hold = () => clock?.() ?? (() => {});
+
   function send(): void {
-    sent = pending.send(method, legacyParams(first.params));
+    sent = pending.send(method, legacyParams(first.params), hold);
     sent.response.then(
       (response) => finish({ response }),
       (error: unknown) => finish({ error }),
@@ -138,7 +143,7 @@ export function openCall(first: JSONRPCRequest, context: CallContext): Call {
       if (!Object.hasOwn(answers, key)) continue;
       questions.delete(key);
       const result = answerFor(question.method, answers[key], revision);
-      context.respond(id, { result }).catch((error: unknown) => finish({ error }));
+      context.respond(id, { result }, hold).catch((error: unknown) => finish({ error }));
     }
     const { refusal } = pages;
     if (refusal === undefined || !pages.isAsked) return;
@@ -163,6 +168,7 @@ export function openCall(first: JSONRPCRequest, context: CallContext): Call {
       clearTimeout(expiry);
       const attendant = attend(request, options, (reason) => call.giveUp(reason));
       waiting = attendant;
+      clock = () => options.hold?.() ?? (() => {});
       const answers = request.params?.["inputResponses"];
       if (sent === undefined) send();
       else takeAnswers(isObject(answers) ? answers : {});

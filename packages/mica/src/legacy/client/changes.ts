@@ -15,6 +15,7 @@ import type {
 } from "../../protocol/types.js";
 import type { ClientExchangeOptions } from "../../transport.js";
 import { type Attendant, attend } from "./attendant.js";
+import type { Hold } from "./clocks.js";
 import { reaches } from "./log-level.js";
 import type { Pending } from "./pending.js";
 import { logLevelOf } from "./requests.js";
@@ -62,13 +63,13 @@ export function createChanges(pending: Pending, capabilities: ServerCapabilities
     return turn;
   }
 
-  function subscribe(uri: string): Promise<boolean> {
+  function subscribe(uri: string, hold: Hold | undefined): Promise<boolean> {
     const known = subscribed.get(uri);
     if (known) known.count++;
     const entry = known ?? {
       count: 1,
       isTaken: inTurn(uri, async () => {
-        return !isErrorResponse(await pending.send("resources/subscribe", { uri }).response);
+        return !isErrorResponse(await pending.send("resources/subscribe", { uri }, hold).response);
       }),
     };
     subscribed.set(uri, entry);
@@ -100,12 +101,16 @@ export function createChanges(pending: Pending, capabilities: ServerCapabilities
   }
 
   /** Takes on what can be had, and says so before anything else. */
-  async function begin(listening: Listening, asked: SubscriptionFilter): Promise<void> {
+  async function begin(
+    listening: Listening,
+    asked: SubscriptionFilter,
+    hold: Hold | undefined,
+  ): Promise<void> {
     const wanted = resources?.subscribe ? new Set(strings(asked.resourceSubscriptions)) : new Set<string>();
     const taken = await Promise.all(
       [...wanted].map(async (uri) => {
         listening.uris.add(uri);
-        if (await subscribe(uri)) return [uri];
+        if (await subscribe(uri, hold)) return [uri];
         listening.uris.delete(uri);
         unsubscribe(uri);
         return [];
@@ -139,7 +144,7 @@ export function createChanges(pending: Pending, capabilities: ServerCapabilities
         },
       };
       open.add(listening);
-      begin(listening, asked).catch((error: unknown) => {
+      begin(listening, asked, options.hold).catch((error: unknown) => {
         leave(listening);
         attendant.reject(error);
       });

@@ -3,6 +3,7 @@ import { McpError, ProtocolError } from "../../protocol/errors.js";
 import { isErrorResponse, isObject } from "../../protocol/jsonrpc.js";
 import type { ClientCapabilities, Implementation, Result } from "../../protocol/types.js";
 import { LEGACY_VERSIONS, REVISIONS, type Revision } from "../versions.js";
+import type { Hold } from "./clocks.js";
 import type { Pending } from "./pending.js";
 
 export interface Greeting {
@@ -23,10 +24,10 @@ export interface Agreement {
  * @throws McpError `unsupported_version` naming what both sides speak, `protocol_error` where the server refuses for
  *   another reason, `invalid_response`, or whatever keeps the answer from coming.
  */
-export async function initialize(pending: Pending, greeting: Greeting): Promise<Agreement> {
+export async function initialize(pending: Pending, greeting: Greeting, hold?: Hold): Promise<Agreement> {
   const { clientInfo, capabilities, version } = greeting;
   const params = { protocolVersion: version, capabilities, clientInfo };
-  const response = await pending.send("initialize", params).response;
+  const response = await pending.send("initialize", params, hold).response;
   if (isErrorResponse(response)) {
     const { code, message, data } = response.error;
     const cause = new ProtocolError(code, message, data);
@@ -34,7 +35,7 @@ export async function initialize(pending: Pending, greeting: Greeting): Promise<
     const other = LEGACY_VERSIONS.find((known) => known !== version && offered?.includes(known));
     // A server should answer with a version of its own, and some name it in an error instead.
     if (other !== undefined && !offered?.includes(version)) {
-      return initialize(pending, { ...greeting, version: other });
+      return initialize(pending, { ...greeting, version: other }, hold);
     }
     if (offered !== undefined) throw unsupported(offered.join(", "), cause);
     throw new McpError("protocol_error", `The server refused initialize (${version}): ${message} (${code})`, {

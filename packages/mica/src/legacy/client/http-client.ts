@@ -12,6 +12,7 @@ import { createSseParser, type SseEvent, type SseParserOptions } from "../../htt
 import { HttpStatusError } from "../../http/status-error.js";
 import { McpError } from "../../protocol/errors.js";
 import { InFlightSet } from "../../protocol/in-flight.js";
+import type { Hold } from "./clocks.js";
 
 export interface HttpSend {
   readonly method: "POST" | "GET" | "DELETE";
@@ -20,6 +21,8 @@ export interface HttpSend {
   readonly headers?: Record<string, string> | undefined;
   readonly body?: string | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Stops the clock of whoever waits for it, while a person signs in. */
+  readonly hold?: Hold | undefined;
   /** Asked for whenever the request is sent, again as well. */
   readonly credentials?: (() => Promise<Readonly<Record<string, string>>>) | undefined;
   /** Whether it may be sent again where a connection that was kept alive turns out to be closed. */

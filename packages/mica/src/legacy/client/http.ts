@@ -29,7 +29,7 @@ export async function legacyHttp(
   const isAsked = (roots ?? sampling ?? elicitation) !== undefined;
 
   const overSse = async () => {
-    const transport = await legacyTransport((signal) => sseWire(client, signal), options);
+    const transport = await legacyTransport((signal, hold) => sseWire(client, signal, hold), options);
     if (knownSse.size >= MAX_KNOWN) knownSse.clear();
     knownSse.add(key);
     return transport;

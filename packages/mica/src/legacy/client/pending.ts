@@ -2,6 +2,7 @@
 import { McpError } from "../../protocol/errors.js";
 import { InFlightMap } from "../../protocol/in-flight.js";
 import type { JSONRPCRequest, JSONRPCResponse, RequestId } from "../../protocol/types.js";
+import type { Hold } from "./clocks.js";
 import type { LegacyWire } from "./wire.js";
 
 /** One request on its way. */
@@ -14,7 +15,7 @@ export interface Sent {
 }
 
 export interface Pending {
-  send(method: string, params: Record<string, unknown> | undefined): Sent;
+  send(method: string, params: Record<string, unknown> | undefined, hold?: Hold): Sent;
   /** A response that arrived. Says whether anything waited for it, or has waited. */
   settle(response: JSONRPCResponse, about: RequestId | undefined): boolean;
   /** No response will come. Says whether anything waited for it. */
@@ -53,7 +54,7 @@ export function createPending(wire: LegacyWire): Pending {
   }
 
   return {
-    send(method, params) {
+    send(method, params, hold) {
       const id = nextId;
       nextId = id === HANDSHAKE_ID ? FIRST_ID : id + 1;
       const request: JSONRPCRequest = { jsonrpc: "2.0", id, method, ...(params && { params }) };
@@ -62,7 +63,7 @@ export function createPending(wire: LegacyWire): Pending {
       });
       // Whoever is interested handles it; a best effort is nobody's.
       response.catch(() => {});
-      wire.send(request).catch((error: unknown) => void fail(id, error));
+      wire.send(request, hold).catch((error: unknown) => void fail(id, error));
       return {
         id,
         response,

@@ -4,6 +4,7 @@ import { HttpStatusError } from "../../http/status-error.js";
 import { McpError } from "../../protocol/errors.js";
 import { isResponse } from "../../protocol/jsonrpc.js";
 import type { JSONRPCRequest } from "../../protocol/types.js";
+import type { Hold } from "./clocks.js";
 import {
   brokenOff,
   type HttpClient,
@@ -52,6 +53,8 @@ export interface RequestStream {
   readonly receiver: WireReceiver;
   /** Aborts when the request is of no interest any more. */
   readonly signal: AbortSignal;
+  /** Stops the clock of whoever waits for it, while a person signs in. */
+  readonly hold?: Hold | undefined;
   /** The headers of a GET that takes the stream up again. */
   headers(): Record<string, string>;
 }
@@ -99,13 +102,14 @@ export async function followStream(first: IncomingMessage, stream: RequestStream
 }
 
 async function takeUp(
-  { http, request, signal, headers }: RequestStream,
+  { http, request, signal, hold, headers }: RequestStream,
   position: StreamPosition,
 ): Promise<IncomingMessage> {
   const incoming = await http.send({
     method: "GET",
     headers: { ...headers(), ...lastEventId(position) },
     signal,
+    hold,
     repeatable: true,
   });
   if (isEventStream(incoming)) return incoming;

@@ -13,6 +13,7 @@ import type { ClientExchangeOptions } from "../../transport.js";
 import type { Revision } from "../versions.js";
 import { type Call, openCall } from "./call.js";
 import { type Changes, createChanges } from "./changes.js";
+import type { Hold } from "./clocks.js";
 import { type Greeting, initialize } from "./handshake.js";
 import { createLogLevel, type LogLevel, reaches } from "./log-level.js";
 import { createPending } from "./pending.js";
@@ -25,6 +26,8 @@ import type { LegacyWire } from "./wire.js";
 export interface SessionOptions {
   readonly greeting: Greeting;
   readonly inputTimeoutMs: number;
+  /** Stops the clocks of those who wait for the handshake. */
+  readonly hold?: Hold | undefined;
   /** Answers what the server asks outside every request, or while it is open whose question it is. */
   answer(question: InputQuestion, signal: AbortSignal): Promise<unknown>;
   /** A request of this session waits for answers. */
@@ -114,8 +117,8 @@ export async function openSession(wire: LegacyWire, options: SessionOptions): Pr
     if (!controller.signal.aborted) await respond(id, answer).catch(() => {});
   }
 
-  function respond(id: RequestId, answer: Answer): Promise<void> {
-    return wire.send({ jsonrpc: "2.0", id, ...answer });
+  function respond(id: RequestId, answer: Answer, hold?: Hold): Promise<void> {
+    return wire.send({ jsonrpc: "2.0", id, ...answer }, hold);
   }
 
   function receiveNotification(notification: JSONRPCNotification, about: RequestId | undefined): void {
@@ -153,14 +156,14 @@ export async function openSession(wire: LegacyWire, options: SessionOptions): Pr
     for (const controller of loose.values()) controller.abort(new Error("The session has ended"));
   }
 
-  const agreement = await initialize(pending, greeting);
+  const agreement = await initialize(pending, greeting, options.hold);
   const { revision } = agreement;
   const offered = discovered(agreement.result, revision.version);
   changes = createChanges(pending, offered.capabilities);
   const levels: LogLevel = createLogLevel(pending, offered.capabilities.logging !== undefined, () =>
     [...calls].map(({ logLevel }) => logLevel),
   );
-  await wire.send({ jsonrpc: "2.0", method: "notifications/initialized" });
+  await wire.send({ jsonrpc: "2.0", method: "notifications/initialized" }, options.hold);
   await wire.agreed?.(revision);
 
   return {

@@ -5,6 +5,7 @@
 import { McpError } from "../../protocol/errors.js";
 import { encodeMessage } from "../../protocol/jsonrpc.js";
 import type { JSONRPCRequest } from "../../protocol/types.js";
+import type { Hold } from "./clocks.js";
 import { type HttpClient, isEventStream, readBody, readEvents, statusError } from "./http-client.js";
 import { deliver } from "./messages.js";
 import { type LegacyWire, SessionGone, type WireReceiver } from "./wire.js";
@@ -14,7 +15,7 @@ import { type LegacyWire, SessionGone, type WireReceiver } from "./wire.js";
  *
  * @throws McpError `invalid_response` where this is no such server, or it sends messages to another origin.
  */
-export async function sseWire(http: HttpClient, signal: AbortSignal): Promise<LegacyWire> {
+export async function sseWire(http: HttpClient, signal: AbortSignal, hold?: Hold): Promise<LegacyWire> {
   const { endpoint } = http;
   const closing = new AbortController();
   const giveUp = () => closing.abort(signal.reason);
@@ -27,6 +28,7 @@ export async function sseWire(http: HttpClient, signal: AbortSignal): Promise<Le
       method: "GET",
       headers: { accept: "text/event-stream" },
       signal: closing.signal,
+      hold,
       repeatable: true,
     });
     if (!isEventStream(incoming)) {
@@ -70,12 +72,13 @@ export async function sseWire(http: HttpClient, signal: AbortSignal): Promise<Le
       receive(by) {
         receiver = by;
       },
-      async send(message) {
+      async send(message, hold) {
         if (isOver) throw new McpError("connection_lost", `The stream of ${endpoint} has ended`);
         const incoming = await http.send({
           method: "POST",
           url: target,
           body: encodeMessage(message),
+          hold,
           repeatable: false,
         });
         const body = await readBody(incoming, http);

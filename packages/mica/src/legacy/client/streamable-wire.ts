@@ -7,6 +7,7 @@ import { McpError } from "../../protocol/errors.js";
 import { encodeMessage } from "../../protocol/jsonrpc.js";
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "../../protocol/types.js";
 import type { Revision } from "../versions.js";
+import type { Hold } from "./clocks.js";
 import { contentType, type HttpClient, isEventStream, readBody, statusError } from "./http-client.js";
 import { deliver, readMessages } from "./messages.js";
 import { followStream, noticeAnswer } from "./request-stream.js";
@@ -41,23 +42,24 @@ export function streamableWire(http: HttpClient, isAsked: boolean): LegacyWire {
     };
   }
 
-  async function post(message: JSONRPCMessage, signal?: AbortSignal): Promise<IncomingMessage> {
+  async function post(message: JSONRPCMessage, hold?: Hold, signal?: AbortSignal): Promise<IncomingMessage> {
     return http.send({
       method: "POST",
       headers: headers("application/json, text/event-stream"),
       body: encodeMessage(message),
       signal,
+      hold,
       repeatable: !("method" in message) || message.method !== "tools/call",
     });
   }
 
   /** Resolves when the response has been delivered. */
-  async function ask(request: JSONRPCRequest): Promise<void> {
+  async function ask(request: JSONRPCRequest, hold: Hold | undefined): Promise<void> {
     const controller = new AbortController();
     const { signal } = controller;
     open.set(request.id, controller);
     try {
-      const incoming = await post(request, signal);
+      const incoming = await post(request, hold, signal);
       if (request.method === "initialize") sessionId = assignedSession(incoming);
       if (isEventStream(incoming)) {
         await followStream(incoming, {
@@ -65,6 +67,7 @@ export function streamableWire(http: HttpClient, isAsked: boolean): LegacyWire {
           request,
           receiver,
           signal,
+          hold,
           headers: () => headers("text/event-stream"),
         });
       } else await takeBody(incoming, request);
@@ -122,9 +125,9 @@ export function streamableWire(http: HttpClient, isAsked: boolean): LegacyWire {
     receive(by) {
       receiver = by;
     },
-    async send(message) {
-      if ("method" in message && "id" in message) return ask(message);
-      const incoming = await post(message);
+    async send(message, hold) {
+      if ("method" in message && "id" in message) return ask(message, hold);
+      const incoming = await post(message, hold);
       const { statusCode = 0 } = incoming;
       const body = await readBody(incoming, http);
       const what = "method" in message ? message.method : "a response";

@@ -13,6 +13,7 @@ import type {
 import type { ClientExchangeOptions, ClientTransport } from "../../transport.js";
 import { LEGACY_VERSIONS } from "../versions.js";
 import type { Call } from "./call.js";
+import { createClocks, createTimer, type Hold } from "./clocks.js";
 import type { InputQuestion } from "./questions.js";
 import { openSession, type Session } from "./session.js";
 import { unlessAborted } from "./waiting.js";
@@ -40,8 +41,6 @@ export interface LegacyTransport extends ClientTransport {
   readonly remark: string | undefined;
 }
 
-/** Longest delay of a timer, in milliseconds; anything longer is no timeout at all. */
-const LONGEST_TIMER = 2_147_483_647;
 /** Requests that wait for answers; beyond that the oldest is taken back. */
 const MAX_SUSPENDED = 100;
 
@@ -52,7 +51,7 @@ const MAX_SUSPENDED = 100;
  * @throws McpError as the handshake does; `timeout` where that takes too long.
  */
 export async function legacyTransport(
-  openWire: (signal: AbortSignal) => Promise<LegacyWire>,
+  openWire: (signal: AbortSignal, hold: Hold) => Promise<LegacyWire>,
   options: LegacyTransportOptions,
 ): Promise<LegacyTransport> {
   const { timeoutMs = 60_000, inputTimeoutMs = 600_000 } = options;
@@ -62,22 +61,26 @@ export async function legacyTransport(
   /** All that are open: one that was lost may still have requests on their way. */
   const sessions = new Set<Session>();
   let current: Promise<Session> | undefined;
+  /** Of those who wait for a handshake. */
+  const clocks = createClocks();
   let remark: string | undefined;
   let closed: Promise<void> | undefined;
 
   async function begin(signal: AbortSignal | undefined, onEnd: () => void): Promise<Session> {
     const controller = new AbortController();
     const late = new McpError("timeout", `initialize got no answer within ${timeoutMs} ms (timeoutMs)`);
-    const timer = timeoutMs > LONGEST_TIMER ? undefined : setTimeout(() => controller.abort(late), timeoutMs);
+    const timer = createTimer(timeoutMs, () => controller.abort(late));
+    const leave = clocks.join(timer.hold);
     const abort = () => controller.abort(signal?.reason);
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort, { once: true });
     let opened: LegacyWire | undefined;
     try {
-      opened = await openWire(controller.signal);
+      opened = await openWire(controller.signal, clocks.hold);
       const session = openSession(opened, {
         greeting: { clientInfo: options.clientInfo, capabilities: options.clientCapabilities, version },
         inputTimeoutMs,
+        hold: clocks.hold,
         answer: options.answer ?? (async (question) => Promise.reject(unanswered(question))),
         onSuspend,
         onOver: (call) => void suspended.delete(call.requestState),
@@ -91,7 +94,8 @@ export async function legacyTransport(
       await opened?.close().catch(() => {});
       throw error;
     } finally {
-      clearTimeout(timer);
+      timer.clear();
+      leave();
       signal?.removeEventListener("abort", abort);
     }
   }
@@ -110,6 +114,16 @@ export async function legacyTransport(
     return begun;
   }
 
+  /** Waits for the session as an exchange does. */
+  async function readyFor({ signal, hold }: ClientExchangeOptions): Promise<Session> {
+    const leave = clocks.join(hold);
+    try {
+      return await unlessAborted(ready(), signal);
+    } finally {
+      leave();
+    }
+  }
+
   function onSuspend(call: Call): void {
     suspended.set(call.requestState, call);
     if (suspended.size <= MAX_SUSPENDED) return;
@@ -122,7 +136,7 @@ export async function legacyTransport(
     work: (session: Session) => Promise<JSONRPCResponse>,
   ): Promise<JSONRPCResponse> {
     const begun = ready();
-    const session = await unlessAborted(begun, exchange.signal);
+    const session = await readyFor(exchange);
     try {
       return await work(session);
     } catch (error) {
@@ -132,7 +146,7 @@ export async function legacyTransport(
         current = undefined;
         session.retire((lost) => new McpError("connection_lost", `${lost.method}: ${error.message}`));
       }
-      return work(await unlessAborted(ready(), exchange.signal));
+      return work(await readyFor(exchange));
     }
   }
 
@@ -153,7 +167,7 @@ export async function legacyTransport(
         return errorResponse(request.id, { code: ErrorCode.InvalidParams, message });
       }
       if (request.method === "server/discover") {
-        const { discovered } = await unlessAborted(ready(), exchange.signal);
+        const { discovered } = await readyFor(exchange);
         return { jsonrpc: "2.0", id: request.id, result: discovered };
       }
       return inSession(exchange, (session) =>

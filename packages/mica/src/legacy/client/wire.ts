@@ -5,6 +5,7 @@
 import { McpError } from "../../protocol/errors.js";
 import type { JSONRPCMessage, JSONRPCRequest, RequestId } from "../../protocol/types.js";
 import type { Revision } from "../versions.js";
+import type { Hold } from "./clocks.js";
 
 export interface LegacyWire {
   /** Says who takes what arrives. Called once, before anything is sent. */
@@ -12,9 +13,10 @@ export interface LegacyWire {
   /**
    * Sends one message. For a request it rejects as soon as it turns out that no response will come.
    *
+   * @param hold Stops the clock of whoever waits for it, while a person signs in.
    * @throws McpError; {@link SessionGone} where the server did not look at the message, because the session is over.
    */
-  send(message: JSONRPCMessage): Promise<void>;
+  send(message: JSONRPCMessage, hold?: Hold): Promise<void>;
   /** The handshake is over. Resolves when the first request may be sent. */
   agreed?(revision: Revision): Promise<void>;
   /** Resolves when what the server sends by itself arrives, or never will. @throws McpError where it should and does not. */

@@ -86,6 +86,63 @@ describe("a server with sessions", () => {
     expect(grants).toEqual(["authorization_code", "refresh_token"]);
   });
 
+  describe("a person who takes their time in the middle of it", () => {
+    const limits = { timeoutMs: 300 };
+    const hesitate = () => {
+      as.refreshTokens = false;
+      as.answers.set("/authorize", async () => {
+        await new Promise((resolve) => setTimeout(resolve, 700));
+        return undefined;
+      });
+    };
+
+    it("is waited for: no call runs into its timeout by that", async () => {
+      speakLegacy();
+      as.refreshTokens = false;
+      const client = await open(server.url, { auth: oauth(someone().options), limits });
+      hesitate();
+      as.tokens.clear();
+      const said = await Promise.all([client.callTool("t"), client.callTool("t")]);
+      expect(said).toMatchObject([{ content: [{ text: "done" }] }, { content: [{ text: "done" }] }]);
+      expect(as.requestsTo("/authorize")).toHaveLength(2);
+    });
+
+    it("is waited for, where the session has ended meanwhile and is begun anew", async () => {
+      const { sessions } = speakLegacy(({ body }) => body.method === "tools/call");
+      as.refreshTokens = false;
+      const client = await open(server.url, { auth: oauth(someone().options), limits });
+      hesitate();
+      as.tokens.clear();
+      sessions.clear();
+      const said = await Promise.all([client.callTool("t"), client.callTool("t")]);
+      expect(said).toMatchObject([{ content: [{ text: "done" }] }, { content: [{ text: "done" }] }]);
+      expect(sessions.size).toBe(1);
+      expect(as.requestsTo("/authorize")).toHaveLength(2);
+    });
+
+    it("is not asked any longer when the caller goes away", async () => {
+      speakLegacy();
+      as.refreshTokens = false;
+      const client = await open(server.url, { auth: oauth(someone().options), limits });
+      hesitate();
+      as.tokens.clear();
+      const controller = new AbortController();
+      const said = client.callTool("t", {}, { signal: controller.signal });
+      await expect.poll(() => as.requestsTo("/authorize")).toHaveLength(2);
+      controller.abort();
+      await expect(said).rejects.toMatchObject({ code: "aborted" });
+    });
+
+    it("does not stop the clock of a server that does not answer", async () => {
+      speakLegacy();
+      const before = server.intercept;
+      server.intercept = (called) =>
+        called.body.method === "tools/call" ? new Promise(() => {}) : before?.(called);
+      const client = await open(server.url, { auth: oauth(someone().options), limits });
+      await expect(client.callTool("t")).rejects.toMatchObject({ code: "timeout" });
+    });
+  });
+
   it("is left without asking anybody", async () => {
     speakLegacy();
     const { options } = someone();

@@ -41,11 +41,11 @@ export function createAuthorize({ issuer, scopes, clients, grants, audience }: A
   /** First what decides whether the client gets an answer at all, then the rest, which it is told. */
   async function check(
     request: URLSearchParams,
-    go: (clientId: string, redirectUri: string, challenge: string) => Shown,
+    go: (client: { id: string; name: string | undefined }, redirectUri: string, challenge: string) => Shown,
   ): Promise<Shown> {
     const clientId = needed(request, "client_id");
     const redirectUri = needed(request, "redirect_uri");
-    await clients.checkRedirect(clientId, redirectUri);
+    const name = await clients.checkRedirect(clientId, redirectUri);
     try {
       if (needed(request, "response_type") !== "code") {
         throw new OAuthRefusal("unsupported_response_type", "response_type must be code");
@@ -57,7 +57,7 @@ export function createAuthorize({ issuer, scopes, clients, grants, audience }: A
       if (!/^[A-Za-z0-9_-]{43}$/.test(challenge)) {
         throw new OAuthRefusal("invalid_request", "code_challenge must be a SHA-256 digest in base64url");
       }
-      return go(clientId, redirectUri, challenge);
+      return go({ id: clientId, name }, redirectUri, challenge);
     } catch (error) {
       if (!(error instanceof OAuthRefusal)) throw error;
       return back(request, { error: error.error, error_description: error.message });
@@ -66,15 +66,15 @@ export function createAuthorize({ issuer, scopes, clients, grants, audience }: A
 
   return {
     show: (request) =>
-      check(request, (clientId, redirectUri) => {
+      check(request, (client, redirectUri) => {
         const asked = scopesIn(request.get("scope"));
         const resource = audience(request).join(" ");
         const ticked = asked.length > 0 ? asked : scopes;
-        return { html: signInPage({ request, clientId, redirectUri, resource, scopes, asked: ticked }) };
+        return { html: signInPage({ request, client, redirectUri, resource, scopes, asked: ticked }) };
       }),
     decide(form) {
       const request = new URLSearchParams([...form].filter(([name]) => !OF_PERSON.includes(name)));
-      return check(request, (clientId, redirectUri, challenge) => {
+      return check(request, ({ id: clientId }, redirectUri, challenge) => {
         if (form.get("decision") !== "allow") {
           throw new OAuthRefusal("access_denied", "The person refused");
         }

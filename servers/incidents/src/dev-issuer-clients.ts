@@ -16,8 +16,14 @@ export class OAuthRefusal extends Error {
 export interface Clients {
   /** Registers a public client. @returns the answer. @throws OAuthRefusal */
   register(asked: unknown): Record<string, unknown>;
-  /** Makes sure that the client may be sent there. @throws OAuthRefusal */
-  checkRedirect(clientId: string, redirectUri: string): Promise<void>;
+  /** Makes sure that the client may be sent there. @returns what it calls itself. @throws OAuthRefusal */
+  checkRedirect(clientId: string, redirectUri: string): Promise<string | undefined>;
+}
+
+interface Described {
+  /** What the client says, whoever it is. */
+  readonly name: string | undefined;
+  readonly uris: readonly string[];
 }
 
 /** More would be a mistake: the oldest are forgotten. */
@@ -28,9 +34,9 @@ const DOCUMENT_TIMEOUT_MS = 5_000;
 
 /** @param fetchDocument gets the document of a client. Default: over HTTPS, without redirects */
 export function createClients(fetchDocument: (url: string) => Promise<unknown> = fetchJson): Clients {
-  const registered = new Map<string, readonly string[]>();
+  const registered = new Map<string, Described>();
 
-  async function urisOf(clientId: string): Promise<readonly string[]> {
+  async function find(clientId: string): Promise<Described> {
     const known = registered.get(clientId);
     if (known !== undefined) return known;
     const url = URL.canParse(clientId) ? new URL(clientId) : undefined;
@@ -50,7 +56,7 @@ export function createClients(fetchDocument: (url: string) => Promise<unknown> =
         `The document of client ${clientId} must hold that client_id, a client_name and redirect_uris`,
       );
     }
-    return uris;
+    return { name, uris };
   }
 
   return {
@@ -61,7 +67,7 @@ export function createClients(fetchDocument: (url: string) => Promise<unknown> =
       }
       for (const uri of uris) checkLoopback(uri);
       const clientId = randomUUID();
-      registered.set(clientId, uris);
+      registered.set(clientId, { name: typeof name === "string" ? name : undefined, uris });
       if (registered.size > MAX_CLIENTS) registered.delete([...registered.keys()][0]!);
       return {
         client_id: clientId,
@@ -74,7 +80,7 @@ export function createClients(fetchDocument: (url: string) => Promise<unknown> =
       };
     },
     async checkRedirect(clientId, redirectUri) {
-      const uris = await urisOf(clientId);
+      const { name, uris } = await find(clientId);
       if (!uris.some((uri) => withoutPort(uri) === withoutPort(redirectUri))) {
         throw new OAuthRefusal(
           "invalid_request",
@@ -82,6 +88,7 @@ export function createClients(fetchDocument: (url: string) => Promise<unknown> =
         );
       }
       checkLoopback(redirectUri);
+      return name;
     },
   };
 }

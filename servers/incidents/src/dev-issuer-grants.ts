@@ -22,6 +22,11 @@ export interface Grants {
   code(grant: Grant, binding: CodeBinding): string;
   /** Answers a request to the token endpoint. @throws OAuthRefusal */
   answer(form: URLSearchParams): Promise<Record<string, unknown>>;
+  /**
+   * Ends a sign-in by its refresh token (RFC 7009). Of any other token nothing is known here: access tokens are good
+   * until they end. @throws OAuthRefusal
+   */
+  revoke(form: URLSearchParams): void;
 }
 
 export interface GrantsOptions {
@@ -106,7 +111,7 @@ export function createGrants({ sign, ofClient }: GrantsOptions): Grants {
     if (family.isOver) {
       throw new OAuthRefusal(
         "invalid_grant",
-        "A refresh token of this sign-in was used twice: sign in again",
+        "This sign-in is over: it was revoked, or a refresh token of it was used twice",
       );
     }
     sameAudience(form, family);
@@ -134,6 +139,12 @@ export function createGrants({ sign, ofClient }: GrantsOptions): Grants {
         "unsupported_grant_type",
         `grant_type ${JSON.stringify(grantType)} is not known`,
       );
+    },
+    revoke(form) {
+      const family = refreshTokens.get(needed(form, "token"))?.family;
+      if (family === undefined) return;
+      sameClient(form, family);
+      family.isOver = true;
     },
   };
 }

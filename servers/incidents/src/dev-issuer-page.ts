@@ -3,7 +3,7 @@
 export interface SignInPage {
   /** What the form sends back as it is: the parameters of the authorization request. */
   readonly request: URLSearchParams;
-  readonly clientId: string;
+  readonly client: { readonly id: string; readonly name: string | undefined };
   readonly redirectUri: string;
   readonly resource: string;
   /** All that can be granted; those that were asked for are ticked. */
@@ -11,7 +11,7 @@ export interface SignInPage {
   readonly asked: readonly string[];
 }
 
-export function signInPage({ request, clientId, redirectUri, resource, scopes, asked }: SignInPage): string {
+export function signInPage({ request, client, redirectUri, resource, scopes, asked }: SignInPage): string {
   const hidden = [...request]
     .map(([name, value]) => `<input type="hidden" name="${escapeHtml(name)}" value="${escapeHtml(value)}">`)
     .join("\n");
@@ -24,7 +24,7 @@ export function signInPage({ request, clientId, redirectUri, resource, scopes, a
   return page(
     "Sign in as",
     `<p class="loud">This is a test issuer: it lets everybody in, as anybody.</p>
-<p>The client <code>${escapeHtml(clientId)}</code> asks for access to <code>${escapeHtml(resource)}</code>, and gets the answer at <code>${escapeHtml(redirectUri)}</code>.</p>
+<p>The client ${nameOf(client)} asks for access to <code>${escapeHtml(resource)}</code>, and gets the answer at <code>${escapeHtml(redirectUri)}</code>.</p>
 <form method="post" action="/authorize">
 ${hidden}
 <p><label>Person<br><input name="person" value="me" required></label></p>
@@ -33,6 +33,12 @@ ${hidden}
 <p><button name="decision" value="allow">Sign in</button> <button name="decision" value="deny" formnovalidate>Refuse</button></p>
 </form>`,
   );
+}
+
+/** A name is what the client says of itself: its id stands beside it. */
+function nameOf({ id, name }: SignInPage["client"]): string {
+  const code = `<code>${escapeHtml(id)}</code>`;
+  return name === undefined ? code : `<b>${escapeHtml(name)}</b> (${code})`;
 }
 
 /** What went wrong, for the person: nothing is sent to a client that is not known. */

@@ -131,6 +131,8 @@ export async function startDevIssuer(options: DevIssuerOptions): Promise<DevIssu
     token_endpoint: `${issuer}/token`,
     jwks_uri: `${issuer}/jwks`,
     registration_endpoint: `${issuer}/register`,
+    revocation_endpoint: `${issuer}/revoke`,
+    revocation_endpoint_auth_methods_supported: ["none"],
     scopes_supported: scopes,
     response_types_supported: ["code"],
     grant_types_supported: ["authorization_code", "refresh_token", "client_credentials"],
@@ -154,6 +156,10 @@ export async function startDevIssuer(options: DevIssuerOptions): Promise<DevIssu
     },
     "POST /token": async (req, res) =>
       sendJson(res, 200, await grants.answer(new URLSearchParams(await bodyOf(req)))),
+    "POST /revoke": async (req, res) => {
+      grants.revoke(new URLSearchParams(await bodyOf(req)));
+      res.writeHead(200, { "cache-control": "no-store" }).end();
+    },
     "POST /register": async (req, res) => sendJson(res, 201, clients.register(parseJson(await bodyOf(req)))),
   };
 

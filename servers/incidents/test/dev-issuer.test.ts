@@ -184,6 +184,25 @@ describe("the authorization endpoint", () => {
     }
   });
 
+  it("is told what the client calls itself, beside its id", async () => {
+    const clientId = await register();
+    const html = await (await authorize(asked(clientId))).text();
+    expect(html).toContain(`<b>test</b> (<code>${clientId}</code>) asks`);
+  });
+
+  it("signs out: the refresh token is good no more, and only for its own client", async () => {
+    const clientId = await register();
+    const back = await signIn(asked(clientId));
+    const { refresh_token: token } = await json(await redeem(clientId, back.searchParams.get("code")!));
+    const revoke = (changed: Record<string, string> = {}) =>
+      post("/revoke", { token: String(token), client_id: clientId, ...changed });
+    await refusedBy(await revoke({ client_id: await register() }), 400, "invalid_grant");
+    expect((await revoke({ token: "made up" })).status).toBe(200);
+    const renewed = await json(await renew(clientId, token));
+    expect((await revoke({ token: String(renewed["refresh_token"]) })).status).toBe(200);
+    await refusedBy(await renew(clientId, renewed["refresh_token"]), 400, "invalid_grant");
+  });
+
   it("lets no other page decide", async () => {
     const form = { ...asked(await register()), person: "me", decision: "allow" };
     expect((await post("/authorize", form, { origin: "https://elsewhere.example.com" })).status).toBe(400);

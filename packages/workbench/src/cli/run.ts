@@ -135,7 +135,9 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
     return answer.exitCode ?? EXIT.ok;
   } catch (error) {
     const client = opened && (await opened.catch(() => undefined))?.client;
-    throw client === undefined ? error : withHint(error, client);
+    if (client === undefined) throw error;
+    const { withSignInHint } = await import("../engine/connect.js");
+    throw withSignInHint(withHint(error, client), target);
   } finally {
     live.end();
     const client = opened && (await opened.catch(() => undefined))?.client;

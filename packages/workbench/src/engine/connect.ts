@@ -68,12 +68,12 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
     });
     return { client, discoverMs: performance.now() - startedAt };
   } catch (error) {
-    throw asUsageError(withHint(error, target));
+    throw asUsageError(withSignInHint(error, target));
   }
 }
 
-/** What to do about a server that wants somebody to sign in. */
-function withHint(error: unknown, target: Target): unknown {
+/** The error of a server that wants somebody to sign in, with what to do about it. */
+export function withSignInHint(error: unknown, target: Target): unknown {
   const { reason, cause } = error as { reason?: unknown; cause?: { status?: unknown } };
   const isUnsigned = reason === "sign_in_needed" || (reason === undefined && cause?.status === 401);
   if (error instanceof Error && isUnsigned && target.kind === "url") {

@@ -108,8 +108,11 @@ describe.skipIf(process.platform === "win32")("login", () => {
     server.needs = ({ method }) => (method === "tools/call" ? ["mcp:write"] : []);
     const refused = await mica(["call", server.url, "write"]);
     expect(refused.code).toBe(3);
-    expect(refused.stderr).toContain("it needs the scopes mcp:write");
-    await mica(["login", server.url, "--again"]);
+    expect(refused.stderr).toContain(`it needs the scopes mcp:write; mica login ${server.url} signs in\n`);
+    await mica(["login", server.url]);
+    expect(as.requestsTo("/authorize")).toHaveLength(2);
+    await mica(["login", server.url]);
+    expect(as.requestsTo("/authorize")).toHaveLength(2);
     expect((await mica(["call", server.url, "write"])).stdout).toBe("written\n");
   });
 

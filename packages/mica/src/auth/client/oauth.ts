@@ -3,6 +3,7 @@ import type { HttpAuth } from "../../http/client-auth.js";
 import { type Account, accountOf } from "./account.js";
 import { tokenChallenge } from "./challenge.js";
 import { createCredentials } from "./credentials.js";
+import { grantedScopes, holds } from "./grant.js";
 import { memoryStore } from "./memory-store.js";
 import { type OAuthOptions, readOAuthOptions } from "./oauth-options.js";
 import { personSource } from "./person-source.js";
@@ -18,7 +19,11 @@ export interface SignInOptions {
 
 /** Credentials of people, for any number of servers. */
 export interface OAuth extends HttpAuth {
-  /** Signs in before a server asks for it. @throws AuthError */
+  /**
+   * Signs in before a server asks for it; again, where requests have lacked scopes since that nobody could be asked for.
+   *
+   * @throws AuthError
+   */
   signIn(server: string | URL, options?: SignInOptions): Promise<Account>;
   /** Revokes what was issued for a server, and forgets it. Undefined where there is nothing. @throws AuthError */
   signOut(server: string | URL, options?: { readonly signal?: AbortSignal }): Promise<SignedOut | undefined>;
@@ -52,13 +57,15 @@ export function oauth(options: OAuthOptions): OAuth {
     hasEnded: credentials.hasEnded!,
     onChallenge: credentials.onChallenge,
     async signIn(server, { wwwAuthenticate, again = false, signal } = {}) {
-      const held = again ? await of(server).read() : undefined;
+      const held = await of(server).read();
+      // What requests have lacked since, with nobody there to ask, is asked for now.
+      const isDone = !again && (held === undefined || holds(grantedScopes(held), held.wanted ?? []));
       const { grant } = await of(server).renew(
         {
-          rejected: held?.tokens?.accessToken,
+          rejected: isDone ? undefined : held?.tokens?.accessToken,
           scopes: [],
           challenge: tokenChallenge(wwwAuthenticate) ?? undefined,
-          mayRefresh: !again,
+          mayRefresh: isDone,
           isChallenged: true,
         },
         { signal },

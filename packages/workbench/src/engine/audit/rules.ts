@@ -1,7 +1,41 @@
 /** THE table of rules: what `mica audit` looks at, in the order in which it looks. */
 import type { Rule } from "./rule.js";
+import { ANNOTATIONS } from "./rules/annotations.js";
+import { CAPABILITIES } from "./rules/capabilities.js";
+import { DISCLOSURE } from "./rules/disclosure.js";
+import { HIDDEN_TEXT } from "./rules/hidden-text.js";
+import { MODEL_INSTRUCTIONS } from "./rules/model-instructions.js";
+import { NAMES } from "./rules/names.js";
+import { PAGINATION } from "./rules/pagination.js";
 import { PARSING } from "./rules/parsing.js";
+import { PRIMITIVES } from "./rules/primitives.js";
+import { PROCESS_STATE } from "./rules/process-state.js";
+import { PROMPTS } from "./rules/prompts.js";
+import { REQUEST_STATE } from "./rules/request-state.js";
+import { RESOURCES } from "./rules/resources.js";
+import { SCHEMA_SENSE } from "./rules/schema-sense.js";
+import { SCHEMAS } from "./rules/schemas.js";
 import { SHUTDOWN } from "./rules/shutdown.js";
 import { STDOUT } from "./rules/stdout.js";
+import { TOOL_RESULTS } from "./rules/tool-results.js";
 
-export const RULES: readonly Rule[] = [...STDOUT, ...SHUTDOWN, ...PARSING];
+export const RULES: readonly Rule[] = [
+  ...STDOUT,
+  ...SHUTDOWN,
+  ...PARSING,
+  ...CAPABILITIES,
+  ...PAGINATION,
+  ...NAMES,
+  ...SCHEMAS,
+  ...SCHEMA_SENSE,
+  ...ANNOTATIONS,
+  ...HIDDEN_TEXT,
+  ...MODEL_INSTRUCTIONS,
+  ...PRIMITIVES,
+  ...TOOL_RESULTS,
+  ...RESOURCES,
+  ...PROMPTS,
+  ...DISCLOSURE,
+  ...REQUEST_STATE,
+  ...PROCESS_STATE,
+];

@@ -137,6 +137,8 @@ export interface ClientTransport {
   exchange(request: JSONRPCRequest, options?: ClientExchangeOptions): Promise<JSONRPCResponse>;
   /** Whether arguments are mirrored into headers here, so that bad `x-mcp-header` annotations matter. */
   readonly mirrorsArguments: boolean;
+  /** Whether an exchange may succeed after one was lost; not so with a process that has ended. Default false. */
+  readonly reconnects?: boolean;
   /**
    * No exchange will follow an `input_required` result with this `requestState`. Only of use where something is kept
    * open for the answers, as with servers of earlier revisions. Never throws.

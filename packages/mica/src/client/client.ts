@@ -27,9 +27,13 @@ import {
 } from "./lists.js";
 import type { CachedCallOptions, CallOptions, ClientOptions } from "./options.js";
 import type { ListenOptions, Subscription } from "./subscriptions.js";
+import type { ClientTasks } from "./tasks.js";
 
 export interface RequestOptions extends CallOptions {
-  /** Whether questions of the server are answered. With false, an `input_required` result is returned. Default true. */
+  /**
+   * Whether questions of the server are answered, and tasks waited for. With false, an `input_required` result or a
+   * task is returned. Default true.
+   */
   fulfil?: boolean | undefined;
 }
 
@@ -84,6 +88,8 @@ export interface Client extends AsyncDisposable {
    * @example for await (const event of client.listen({ toolsListChanged: true })) console.log(event.type);
    */
   listen(filter: SubscriptionFilter, options?: ListenOptions): Subscription;
+  /** Tasks that calls of tools became (SEP-2663). Needs the option `tasks`. */
+  readonly tasks: ClientTasks;
   /** Any request: neither cached nor checked beyond its result's type. */
   request(method: string, params?: Record<string, unknown>, options?: RequestOptions): Promise<Result>;
   /** Ends all calls and subscriptions, then the connection. Safe to call twice. */
@@ -110,6 +116,10 @@ export async function createClient(
   });
   const { perform, list } = connection;
   const validateOutput = options.validateOutput ?? true;
+  const driver = async (taskId: string) => {
+    checkString("taskId", taskId);
+    return connection.taskDriver();
+  };
 
   return {
     get protocolVersion() {
@@ -158,6 +168,15 @@ export async function createClient(
       return (await perform("completion/complete", params, call)) as CompleteResult;
     },
     listen: (filter, call = {}) => connection.listen(filter, call),
+    tasks: {
+      get: async (taskId, call) => (await driver(taskId)).get(taskId, call),
+      async update(taskId, inputResponses, call) {
+        checkObject("inputResponses", inputResponses);
+        await (await driver(taskId)).update(taskId, inputResponses, call);
+      },
+      cancel: async (taskId, call) => (await driver(taskId)).cancel(taskId, call),
+      wait: async (taskId, call) => (await driver(taskId)).wait(taskId, call),
+    },
     async request(method, params = {}, { fulfil = true, ...call } = {}) {
       checkString("method", method);
       checkObject("params", params);

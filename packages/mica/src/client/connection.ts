@@ -7,7 +7,8 @@ import type { SubscriptionFilter } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import { MetaKey } from "../protocol/meta.js";
 import { METHODS } from "../protocol/methods.js";
-import type { DiscoverResult, Implementation, Result } from "../protocol/types.js";
+import { TASKS_EXTENSION } from "../protocol/tasks.js";
+import type { ClientCapabilities, DiscoverResult, Implementation, Result } from "../protocol/types.js";
 import { headerParams } from "../schema/header-params.js";
 import type { ClientTransport } from "../transport.js";
 import { cacheKey, createCache } from "./cache.js";
@@ -17,10 +18,11 @@ import { createFulfiller } from "./input.js";
 import { capabilitiesOf } from "./input-handlers.js";
 import { createInvalidation } from "./invalidation.js";
 import { type Collected, collect, type ListKind, type ListOptions, TOOLS } from "./lists.js";
-import { type CachedCallOptions, type ClientOptions, readOptions } from "./options.js";
+import { type CachedCallOptions, type CallOptions, type ClientOptions, readOptions } from "./options.js";
 import { checkShape, resultType } from "./result.js";
 import { settleEra } from "./settle-era.js";
 import { type ListenOptions, listen, type Subscription } from "./subscriptions.js";
+import type { TaskDriver } from "./tasks.js";
 import { createKnownTools, type KnownTools } from "./tools.js";
 import { warner } from "./warnings.js";
 
@@ -41,6 +43,8 @@ export interface Connection {
     fulfil: boolean,
   ): Promise<Result>;
   list(kind: ListKind, options: ListOptions): Promise<Collected>;
+  /** Loads what is needed to ask about tasks. */
+  taskDriver(): Promise<TaskDriver>;
   listen(filter: SubscriptionFilter, options: ListenOptions): Subscription;
   close(): Promise<void>;
 }
@@ -62,7 +66,7 @@ export async function openConnection(
     maxChars: limits.cacheChars,
     now: options.now ?? Date.now,
   });
-  const clientCapabilities = { ...options.capabilities, ...capabilitiesOf(options) };
+  const clientCapabilities = { ...declared(options), ...capabilitiesOf(options) };
   const fulfiller = createFulfiller({
     handlers: options,
     limits,
@@ -111,9 +115,39 @@ export async function openConnection(
   const warned = new Set<string>();
   let closed: Promise<void> | undefined;
 
+  let driver: Promise<TaskDriver> | undefined;
+  const taskDriver = () => {
+    const { send } = exchanger;
+    const reconnects = transport.reconnects ?? false;
+    driver ??= import("./tasks.js").then(({ createTaskDriver }) =>
+      createTaskDriver({ send, fulfiller, limits, reconnects, closing: closing.signal, warn }),
+    );
+    return driver;
+  };
+
   const fulfil = (method: string, params: Record<string, unknown>, call: CachedCallOptions) => {
     const send: Send = method === "tools/call" ? tools.send : exchanger.send;
     return fulfiller.fulfil(send, method, params, call);
+  };
+
+  /** Waits for the end of the task that a call was answered with. */
+  const finish = async (
+    created: Result,
+    method: string,
+    params: Record<string, unknown>,
+    call: CallOptions,
+  ) => {
+    checkTasksWanted();
+    return (await taskDriver()).drive(created, method, params, call);
+  };
+
+  /** "A server MUST NOT return `CreateTaskResult` to a client that did not include the extension capability." */
+  const checkTasksWanted = () => {
+    if (clientCapabilities.extensions?.[TASKS_EXTENSION] !== undefined) return;
+    throw new McpError(
+      "invalid_response",
+      "tools/call: the server answered with a task, which this client did not declare (options.tasks)",
+    );
   };
 
   const perform: Connection["perform"] = async (method, params, call) => {
@@ -122,7 +156,8 @@ export async function openConnection(
     const hit = key && !call.fresh ? cache.get(key) : undefined;
     if (hit !== undefined) return hit;
     const keep = key && cache.expect(key);
-    const { result, retried } = await fulfil(method, params, call);
+    const { result: given, retried } = await fulfil(method, params, call);
+    const result = given.resultType === "task" ? await finish(given, method, params, call) : given;
     checkShape(method, result);
     if (method === "server/discover") discovered = result as DiscoverResult;
     // "Requests carrying `inputResponses` or `requestState` MUST NOT be cached" (server/utilities/caching).
@@ -169,12 +204,16 @@ export async function openConnection(
     perform,
     async raw(method, params, call, fulfilInput) {
       if (closed) throw closedError(method);
-      if (fulfilInput) return (await fulfil(method, params, call)).result;
+      if (fulfilInput) {
+        const { result } = await fulfil(method, params, call);
+        return result.resultType === "task" ? finish(result, method, params, call) : result;
+      }
       const result = await (method === "tools/call" ? tools.send : exchanger.send)(method, params, call);
-      resultType(method, result);
+      if (resultType(method, result) === "task") checkTasksWanted();
       return result;
     },
     list,
+    taskDriver,
     listen(filter, call) {
       if (closed) throw closedError("subscriptions/listen");
       const { send } = exchanger;
@@ -190,6 +229,12 @@ export async function openConnection(
       return closed;
     },
   };
+}
+
+/** "Extensions are always disabled by default" (extensions/overview): tasks are asked for by name. */
+function declared({ capabilities, tasks }: ClientOptions): ClientCapabilities {
+  if (!tasks) return { ...capabilities };
+  return { ...capabilities, extensions: { [TASKS_EXTENSION]: {}, ...capabilities?.extensions } };
 }
 
 /** "The client MUST exclude the invalid tool from the result of `tools/list`" (transports/streamable-http). */

@@ -169,7 +169,7 @@ function notify(
 }
 
 /** What the caller sees of a JSON-RPC error; the {@link ProtocolError} in `cause` has its code and data. */
-function refusal(method: string, error: ErrorObject): McpError {
+export function refusal(method: string, error: ErrorObject): McpError {
   const cause = new ProtocolError(error.code, error.message, error.data);
   const code = error.code === ErrorCode.UnsupportedProtocolVersion ? "unsupported_version" : "protocol_error";
   return new McpError(code, `${method}: ${error.message} (${error.code})`, { cause });

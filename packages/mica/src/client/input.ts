@@ -23,6 +23,12 @@ export interface Fulfiller {
     params: Record<string, unknown>,
     options: SendOptions,
   ): Promise<Fulfilled>;
+  /** Answers questions that came otherwise than in `input_required`: all of them, or it rejects. */
+  answerAll(
+    requests: Record<string, unknown>,
+    context: Pick<InputContext, "method" | "params">,
+    stop: AbortSignal,
+  ): Promise<InputResponses>;
   /** Answers one question that a server of an earlier revision asks outside of every request. */
   answer(question: unknown, signal: AbortSignal): Promise<InputResponse>;
 }
@@ -137,7 +143,7 @@ export function createFulfiller({ handlers, limits, server, abandon, closing }: 
   return {
     async fulfil(send, method, params, options) {
       const result = await send(method, params, options);
-      if (resultType(method, result) === "complete") return { result, retried: false };
+      if (resultType(method, result) !== "input_required") return { result, retried: false };
       const link = linkSignals(method, options.signal, closing);
       let held = result["requestState"];
       const sendOn: Send = async (...args) => {
@@ -155,6 +161,7 @@ export function createFulfiller({ handlers, limits, server, abandon, closing }: 
         link.release();
       }
     },
+    answerAll,
     async answer(question, signal) {
       const link = linkSignals("a question of the server", signal, closing);
       try {

@@ -2,6 +2,7 @@
 import type { SubscriptionFilter } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import { MetaKey } from "../protocol/meta.js";
+import type { DetailedTask } from "../protocol/tasks.js";
 import type { JSONRPCNotification, RequestId } from "../protocol/types.js";
 import type { Clock } from "./running.js";
 import type { Warn } from "./warnings.js";
@@ -13,6 +14,8 @@ export type SubscriptionEvent =
   | { readonly type: "resourcesListChanged" }
   /** `uri` may be a part of what was subscribed to. */
   | { readonly type: "resourceUpdated"; readonly uri: string }
+  /** The state of a task, in full. */
+  | { readonly type: "task"; readonly task: DetailedTask }
   /** The stream was lost and is open again: anything may have changed in between. */
   | { readonly type: "reopened"; readonly acknowledged: SubscriptionFilter }
   /** More events waited than are kept, so that they were dropped: anything may have changed. */
@@ -106,6 +109,11 @@ export function createListenReader({
       } else if (method === "notifications/resources/updated") {
         const uri = params["uri"];
         if (typeof uri === "string") onChange({ type: "resourceUpdated", uri });
+      } else if (method === "notifications/tasks") {
+        const { _meta, ...task } = params;
+        if (filter.taskIds?.includes(task["taskId"] as string)) {
+          onChange({ type: "task", task: task as unknown as DetailedTask });
+        }
       } else {
         const event = LIST_EVENTS.get(method as never);
         // "The server MUST NOT send notification types the client has not explicitly requested."
@@ -121,8 +129,11 @@ function warnOfLess(asked: SubscriptionFilter, agreed: SubscriptionFilter, warn:
   for (const [name, value] of Object.entries(asked)) {
     if (value === true && agreed[name as keyof SubscriptionFilter] !== true) missing.push(name);
   }
-  const uris = Array.isArray(agreed.resourceSubscriptions) ? agreed.resourceSubscriptions : [];
-  missing.push(...(asked.resourceSubscriptions ?? []).filter((uri) => !uris.includes(uri)));
+  for (const list of ["resourceSubscriptions", "taskIds"] as const) {
+    const granted: unknown = agreed[list];
+    const values = Array.isArray(granted) ? granted : [];
+    missing.push(...(asked[list] ?? []).filter((value) => !values.includes(value)));
+  }
   if (missing.length === 0) return;
   warn(
     "subscription_reduced",

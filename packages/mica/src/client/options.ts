@@ -1,6 +1,7 @@
 /** Everything a client can be told: who it is, what it can answer, and every limit with its default. */
 import type { LoggingMessageParams, ProgressParams } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
+import type { Task } from "../protocol/tasks.js";
 import type {
   ClientCapabilities,
   Implementation,
@@ -39,6 +40,10 @@ export interface ClientLimits {
   maxQueuedEvents: number;
   /** Attempts in a row to reopen a subscription whose stream was lost. */
   reopenAttempts: number;
+  /** Milliseconds between two polls of a task whose server does not say. */
+  taskPollMs: number;
+  /** The least, whatever the server says. */
+  minTaskPollMs: number;
   /** Milliseconds before the first attempt; doubles up to `maxReopenDelayMs`, less a random part of up to half. */
   reopenDelayMs: number;
   maxReopenDelayMs: number;
@@ -64,6 +69,8 @@ export const DEFAULT_CLIENT_LIMITS: Readonly<ClientLimits> = {
   maxStatePauseMs: 5_000,
   maxQueuedEvents: 1_024,
   reopenAttempts: 10,
+  taskPollMs: 1_000,
+  minTaskPollMs: 20,
   reopenDelayMs: 250,
   maxReopenDelayMs: 30_000,
 };
@@ -71,6 +78,11 @@ export const DEFAULT_CLIENT_LIMITS: Readonly<ClientLimits> = {
 export interface ClientOptions extends Implementation, InputHandlers {
   /** Further capabilities to declare; those of the handlers are declared by themselves. */
   capabilities?: Pick<ClientCapabilities, "experimental" | "extensions">;
+  /**
+   * Declares the tasks extension (SEP-2663): servers may then answer a call of a tool with a task, which `callTool`
+   * drives to its end. Default false.
+   */
+  tasks?: boolean;
   /** Told of things that were left out, unchecked or cut short. Default: `console.warn`. */
   onWarning?: (warning: ClientWarning) => void;
   /** Receives the log messages of every request; asks for them at `logLevel`. */
@@ -100,7 +112,10 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds; default 60,000. Time in which a person answers a question does not count. */
   timeoutMs?: number | undefined;
-  /** Milliseconds; default 600,000, or `timeoutMs` where that is longer. */
+  /**
+   * Milliseconds; default 600,000, or `timeoutMs` where that is longer. A call that became a task takes as long as that
+   * takes, unless this is given.
+   */
   maxTimeoutMs?: number | undefined;
   /** Asks for progress, which also restarts the timeout. */
   onProgress?: ((progress: ProgressParams) => void) | undefined;
@@ -109,6 +124,11 @@ export interface CallOptions {
   logLevel?: LoggingLevel | undefined;
   /** Sees every notification of this request, as it came. */
   onNotification?: ((notification: JSONRPCNotification) => void) | undefined;
+  /**
+   * Sees the task that a call became: first its handle, whose `taskId` another process can wait for
+   * (`client.tasks.wait`), then every change.
+   */
+  onTask?: ((task: Task) => void) | undefined;
   /** Added to the request's `_meta`, trace context for example. Keys that the client sets itself win. */
   _meta?: MetaObject | undefined;
 }
@@ -122,6 +142,10 @@ export interface CachedCallOptions extends CallOptions {
 export function readOptions(options: ClientOptions): { identity: Implementation; limits: ClientLimits } {
   const identity = readIdentity(options);
   checkHandlers(options);
+  const { tasks }: { tasks?: unknown } = options;
+  if (tasks !== undefined && typeof tasks !== "boolean") {
+    throw new TypeError(`options.tasks: expected a boolean, got ${JSON.stringify(tasks)}`);
+  }
   for (const name of ["onWarning", "onLog", "now"] as const) {
     const callback: unknown = options[name];
     if (callback !== undefined && typeof callback !== "function") {

@@ -6,13 +6,15 @@ import type { Result } from "../protocol/types.js";
 import { shown } from "./exchange.js";
 
 /**
- * Whether a result is final or asks for input. An absent type means `complete`.
+ * Whether a result is final, asks for input, or is a task in its place. An absent type means `complete`.
  *
  * @throws McpError `invalid_response` where the type is unknown, or the method must not ask for input.
  */
-export function resultType(method: string, result: Result): "complete" | "input_required" {
+export function resultType(method: string, result: Result): "complete" | "input_required" | "task" {
   const type: unknown = result.resultType;
   if (type === undefined || type === "complete") return "complete";
+  // The one method that the extension supports (SEP-2663, Supported Methods).
+  if (type === "task" && method === "tools/call") return "task";
   if (type !== "input_required") {
     const expected = 'expected "complete" or "input_required"';
     throw new McpError("invalid_response", `${method}: unknown resultType ${shown(type)}; ${expected}`);

@@ -76,7 +76,7 @@ export function listen(
     onChange: (event) => {
       if (event.type === "reopened") onGap(filter);
       else onChange(event);
-      queue.push(event.type === "resourceUpdated" ? `${event.type} ${event.uri}` : event.type, event);
+      queue.push(keyOf(event), event);
     },
     onCancelled: () => {
       queue.end();
@@ -157,8 +157,14 @@ export function listen(
   return subscription;
 }
 
+/** Of events with the same key that wait, the newest is kept. */
+function keyOf(event: SubscriptionEvent): string {
+  if (event.type === "resourceUpdated") return `${event.type} ${event.uri}`;
+  return event.type === "task" ? `${event.type} ${event.task.taskId}` : event.type;
+}
+
 /** Whether opening the stream again may help: it was lost, or the server was not there. */
-function isLoss(error: unknown): boolean {
+export function isLoss(error: unknown): boolean {
   if (!(error instanceof McpError)) return false;
   const status = (error.cause as { status?: unknown } | undefined)?.status;
   // Refusals do not go away by themselves; 408, 425 and 429 say that they do.
@@ -185,6 +191,11 @@ function delayBefore(delay: number, { reopenDelayMs, maxReopenDelayMs }: ClientL
 
 const FLAGS = ["toolsListChanged", "promptsListChanged", "resourcesListChanged"] as const;
 
+const LISTS = [
+  ["resourceSubscriptions", "URIs"],
+  ["taskIds", "task ids"],
+] as const;
+
 /** @throws TypeError naming the field. */
 function readFilter(given: SubscriptionFilter): SubscriptionFilter {
   if (!isObject(given)) throw new TypeError(`filter: expected an object, got ${shown(given)}`);
@@ -196,10 +207,13 @@ function readFilter(given: SubscriptionFilter): SubscriptionFilter {
     }
     if (value === true) filter[flag] = true;
   }
-  const uris: unknown = given.resourceSubscriptions;
-  if (uris === undefined) return filter;
-  if (!Array.isArray(uris) || uris.some((uri) => typeof uri !== "string")) {
-    throw new TypeError(`filter.resourceSubscriptions: expected an array of URIs, got ${shown(uris)}`);
+  for (const [list, what] of LISTS) {
+    const values: unknown = given[list];
+    if (values === undefined) continue;
+    if (!Array.isArray(values) || values.some((value) => typeof value !== "string")) {
+      throw new TypeError(`filter.${list}: expected an array of ${what}, got ${shown(values)}`);
+    }
+    filter[list] = [...(values as string[])];
   }
-  return { ...filter, resourceSubscriptions: [...uris] };
+  return filter;
 }

@@ -22,6 +22,7 @@ export {
   DEFAULT_CLIENT_LIMITS,
 } from "../client/options.js";
 export type { ListenOptions, Subscription } from "../client/subscriptions.js";
+export type { ClientTasks } from "../client/tasks.js";
 export type { ClientWarning, ClientWarningCode } from "../client/warnings.js";
 export {
   type CommandTarget,
@@ -37,6 +38,7 @@ export { HttpStatusError } from "../http/status-error.js";
 export { ErrorCode, McpError, type McpErrorCode, ProtocolError } from "../protocol/errors.js";
 export type * from "../protocol/features.js";
 export type * from "../protocol/input-requests.js";
+export type * from "../protocol/tasks.js";
 export type * from "../protocol/types.js";
 export { PROTOCOL_VERSION } from "../protocol/types.js";
 export type { ClientExchangeOptions, ClientTransport, MirroredHeader } from "../transport.js";

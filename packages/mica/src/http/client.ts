@@ -82,6 +82,7 @@ export function httpTransport(url: string | URL, options: HttpTransportOptions =
 
   return {
     mirrorsArguments: true,
+    reconnects: true,
     async exchange(request, exchangeOptions = {}) {
       if (closed) throw closedError();
       const { onNotification, mirrored } = exchangeOptions;

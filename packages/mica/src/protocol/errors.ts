@@ -58,6 +58,8 @@ export type McpErrorCode =
   | "limit_exceeded"
   /** The server asked for input that this client has no handler for, or too many times. */
   | "input_unavailable"
+  /** The task that a call had become was cancelled. */
+  | "task_cancelled"
   /** The client was closed. */
   | "closed";
 

@@ -49,9 +49,8 @@ export function sqliteTaskStore(db: SqliteDatabase): TaskStore {
   db.exec(TABLE);
   const insert = db.prepare(
     `INSERT INTO mica_tasks (task_id, revision, principal, due_at, expires_at, data)
-     SELECT ?1, ?2, ?3, ?4, ?5, ?6
-     WHERE (SELECT count(*) FROM mica_tasks) < ?7
-       AND (?3 IS NULL OR (SELECT count(*) FROM mica_tasks WHERE principal = ?3) < ?8)`,
+     SELECT ?, ?, ?, ?, ?, ?
+     WHERE (SELECT count(*) FROM mica_tasks) < ? AND (SELECT count(*) FROM mica_tasks WHERE principal = ?) < ?`,
   );
   const read = db.prepare("SELECT * FROM mica_tasks WHERE task_id = ?");
   const replace = db.prepare(
@@ -62,8 +61,10 @@ export function sqliteTaskStore(db: SqliteDatabase): TaskStore {
 
   return {
     insert({ taskId, revision, principal, dueAt, expiresAt, data }, { maxTasks, maxTasksPerPrincipal }) {
-      const values = [taskId, revision, principal ?? null, dueAt ?? null, expiresAt, data];
-      return Number(insert.run(...values, maxTasks, maxTasksPerPrincipal).changes) === 1;
+      const owner = principal ?? null;
+      const values = [taskId, revision, owner, dueAt ?? null, expiresAt, data];
+      // Nothing equals NULL, so that callers who are not authenticated have no count of their own.
+      return Number(insert.run(...values, maxTasks, owner, maxTasksPerPrincipal).changes) === 1;
     },
     read(taskId) {
       const row = read.get(taskId) as Row | undefined;

@@ -314,7 +314,7 @@ describe("answers", () => {
 
   it.each([
     ["tools/call", { content: "text" }, /tools\/call: expected "content" to be an array, got "text"/],
-    ["tools/call", { resultType: "task", content: [] }, /unknown resultType "task"/],
+    ["tools/call", { resultType: "task", content: [] }, /a task, which this client did not declare/],
     ["tools/call", [], /expected a result object/],
     ["resources/read", {}, /"contents" to be an array, got undefined/],
     ["prompts/get", { messages: null }, /"messages" to be an array, got null/],

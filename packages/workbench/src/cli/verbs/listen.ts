@@ -133,6 +133,8 @@ function eventText(event: Shown): string {
       return "resources list changed";
     case "resourceUpdated":
       return `updated ${visibleLine(event.uri)}`;
+    case "task":
+      return `task ${visibleLine(event.task.taskId)} is ${visibleLine(event.task.status)}`;
     case "overflow":
       return `${event.dropped} events were dropped: they came faster than they could be shown`;
     case "reopened":

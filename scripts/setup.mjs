@@ -21,7 +21,9 @@ const lock = createHash("sha256")
   .update(process.version)
   .digest("hex");
 if (read("installed") !== lock) {
-  say("Installing packages. The SQLite addon may be compiled, which takes about a minute the first time.");
+  say(
+    "Installing packages. The SQLite addon may be compiled the first time, which takes a minute, or several on a busy machine.",
+  );
   run("npm", ["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
   write("installed", lock);
 }

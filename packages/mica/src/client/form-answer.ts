@@ -3,14 +3,15 @@ import type { ElicitationSchema } from "../protocol/input-requests.js";
 import { isObject } from "../protocol/jsonrpc.js";
 import { shown } from "./exchange.js";
 
-export type FormContent = Record<string, string | number | boolean | string[]>;
+export type FormContent = Record<string, string | number | boolean | string[] | undefined>;
 
 /** The content with the defaults of fields that it leaves out. */
 export function fillDefaults(schema: ElicitationSchema, content: FormContent): FormContent {
   const filled = new Map(Object.entries(content));
   for (const [name, field] of Object.entries(schema.properties)) {
     const value: unknown = isObject(field) ? field["default"] : undefined;
-    if (value !== undefined && !Object.hasOwn(content, name)) filled.set(name, value as FormContent[string]);
+    const isGiven = Object.hasOwn(content, name) && content[name] !== undefined;
+    if (value !== undefined && !isGiven) filled.set(name, value as FormContent[string]);
   }
   return Object.fromEntries(filled);
 }

@@ -2,7 +2,7 @@
  * From a transport to a server whose era is known (basic/versioning, Backward Compatibility). The probe goes over the
  * transport that is there; where it finds an earlier revision, a {@link Fallback} makes one that speaks it.
  */
-import { McpError } from "../protocol/errors.js";
+import { McpError, ProtocolError } from "../protocol/errors.js";
 import type { DiscoverResult } from "../protocol/types.js";
 import type { ClientTransport } from "../transport.js";
 import { aborted, abortedWith, unlessSilent } from "./deadline.js";
@@ -182,11 +182,23 @@ function isAnswer(error: unknown): error is McpError {
   return error instanceof McpError && codes.includes(error.code);
 }
 
-function neither({ answer }: Legacy, error: McpError): McpError {
+function neither({ answer, cause }: Legacy, error: McpError): McpError {
   const spoken = `this client speaks ${MODERN_VERSIONS.join(", ")}, and earlier revisions that begin with "initialize"`;
-  return new McpError("unsupported_version", `${answer}; ${error.message}; ${spoken}`, {
+  const said = saidIn(cause);
+  // Once is enough.
+  const then = said === undefined ? error.message : error.message.replaceAll(said, "the same");
+  return new McpError("unsupported_version", `${answer}; ${then}; ${spoken}`, {
     cause: error.cause ?? error,
   });
+}
+
+/** What the server itself said, as it stands in the message of an error. */
+function saidIn(error: unknown): string | undefined {
+  const { cause } = error as { cause?: unknown };
+  if (cause instanceof ProtocolError) return `${cause.message} (${cause.code})`;
+  if (!(cause instanceof Error) || !("status" in cause)) return undefined;
+  const { message, body } = cause as Error & { body?: unknown };
+  return typeof body === "string" && body !== "" ? `${message}: ${body}` : message;
 }
 
 function firstLine(error: unknown): string {

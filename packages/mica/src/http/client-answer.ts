@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { McpError } from "../protocol/errors.js";
 import { decodeMessage, isErrorResponse, isNotification, isResponse } from "../protocol/jsonrpc.js";
 import type {
+  JSONRPCErrorResponse,
   JSONRPCMessage,
   JSONRPCNotification,
   JSONRPCRequest,
@@ -123,13 +124,14 @@ function judge(
     return expectResponse(decode(body, context), context);
   if (type === "application/json" && statusCode >= 400 && !challenged) {
     const error = readError(body, context);
-    if (error !== undefined && (error.id !== undefined || !isTemporary(statusCode))) return error;
+    if (error !== undefined && (error.id !== undefined || !speaksOfCaller(statusCode))) return error;
   }
+  const said = type === "application/json" ? readError(body, context)?.error.message : undefined;
   const cause = new HttpStatusError(
     `HTTP ${statusCode} ${statusMessage ?? ""}`.trim(),
     statusCode,
     headers,
-    snippet(body),
+    snippet(said ?? body),
   );
   throw refused(cause, type, context);
 }
@@ -161,7 +163,12 @@ function isTemporary(status: number): boolean {
   return status >= 500 || status === 408 || status === 425 || status === 429;
 }
 
-function readError(body: string, { maxDepth }: AnswerContext): JSONRPCResponse | undefined {
+/** Whether an error without an id is about who asks, or when, and not about the request: it was not even read. */
+function speaksOfCaller(status: number): boolean {
+  return status === 403 || isTemporary(status);
+}
+
+function readError(body: string, { maxDepth }: AnswerContext): JSONRPCErrorResponse | undefined {
   try {
     const message = decodeMessage(body, maxDepth);
     return isResponse(message) && isErrorResponse(message) ? message : undefined;

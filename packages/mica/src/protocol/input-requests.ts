@@ -49,8 +49,8 @@ export type ElicitationField = JsonSchema & { type: "string" | "number" | "integ
 
 export interface ElicitResult {
   action: "accept" | "decline" | "cancel";
-  /** Present only when a form was accepted. */
-  content?: Record<string, string | number | boolean | string[]> | null;
+  /** Present only when a form was accepted. A field that is undefined is left out. */
+  content?: Record<string, string | number | boolean | string[] | undefined> | null;
   [key: string]: unknown;
 }
 

@@ -17,6 +17,7 @@ import { isStandardSchema, type Schema } from "./standard.js";
  */
 export function advertise(schema: Schema, direction: "input" | "output", what: string): JsonSchema {
   if (!isStandardSchema(schema)) {
+    refuseShape(schema, what);
     checkJsonSchema(schema, what);
     return schema as JsonSchema;
   }
@@ -24,4 +25,23 @@ export function advertise(schema: Schema, direction: "input" | "output", what: s
   const result = lean(converted, direction === "output" ? tryConvert(schema, "input") : undefined);
   checkJsonSchema(result, what);
   return result;
+}
+
+/** How libraries make a schema of an object. */
+const CALLS = new Map([
+  ["zod", "z.object"],
+  ["valibot", "v.object"],
+  ["arktype", "type"],
+]);
+
+/** An object of schemas is not a schema of an object, although some libraries of old took it for one. */
+function refuseShape(schema: object, what: string): void {
+  if (typeof schema !== "object" || schema === null || Array.isArray(schema)) return;
+  const found = Object.entries(schema).find(([, value]) => isStandardSchema(value));
+  if (found === undefined) return;
+  const [name, inner] = found;
+  const call = CALLS.get(inner["~standard"].vendor);
+  throw new TypeError(
+    `${what}: got an object of schemas (${name}, ...), expected a schema of an object${call ? `: ${call}({ ${name}: ... })` : ""}`,
+  );
 }

@@ -151,6 +151,7 @@ function argumentsOf(schema: JsonSchema, what: string): PromptArgument[] {
   }
   const required = (schema["required"] as string[] | undefined) ?? [];
   return Object.entries(properties).map(([name, property]) => {
+    refuseStructure(name, property, what);
     const { title, description } = property as { title?: string; description?: string };
     const argument: PromptArgument = { name };
     if (title !== undefined) argument.title = title;
@@ -158,6 +159,17 @@ function argumentsOf(schema: JsonSchema, what: string): PromptArgument[] {
     if (required.includes(name)) argument.required = true;
     return argument;
   });
+}
+
+/** What a prompt is called with are strings, so that an argument of another shape could never be given. */
+function refuseStructure(name: string, property: unknown, what: string): void {
+  const type: unknown = isObject(property) ? property["type"] : undefined;
+  const types: unknown[] = Array.isArray(type) ? type : [type];
+  // Numbers and booleans may be what a library makes of a string.
+  if (!types.every((one) => one === "object" || one === "array" || one === "null")) return;
+  throw new TypeError(
+    `${what} input: argument ${JSON.stringify(name)} is declared as ${types.join(" or ")}, and prompts are called with strings only; expected a string`,
+  );
 }
 
 function render(value: PromptReturn, description: string | undefined): GetPromptResult {

@@ -91,3 +91,10 @@ it("defaults fill only what is absent", () => {
   });
   expect(fillDefaults(schema, { b: false })).toEqual({ b: false, a: "x" });
 });
+
+it("takes a field that is undefined for one that is left out", () => {
+  const schema = schemaOf({ a: { type: "string", default: "x" }, b: { type: "string" } }, ["b"]);
+  expect(fillDefaults(schema, { a: undefined, b: "y" })).toEqual({ a: "x", b: "y" });
+  expect(formProblem(schema, { a: undefined, b: "y" })).toBeUndefined();
+  expect(formProblem(schema, { b: undefined })).toBe('field "b" is required');
+});

@@ -199,11 +199,31 @@ describe("what is received", () => {
           ...(body.method === "null" && { id: null }),
           error: { code: -32600, message: "Origin" },
         },
-        403,
+        400,
       ),
     );
     expect(await transport.exchange(request("null"))).toMatchObject({ error: { message: "Origin" } });
     expect(await transport.exchange(request("none"))).toMatchObject({ error: { message: "Origin" } });
+  });
+
+  it("but under 403 it is about who asks, and no answer to the request", async () => {
+    const { transport } = await endpoint((response, { body }) =>
+      json(
+        response,
+        {
+          jsonrpc: "2.0",
+          ...(body.method === "own" && { id: body.id }),
+          error: { code: -32000, message: "Not for you" },
+        },
+        403,
+      ),
+    );
+    await expect(transport.exchange(request("none"))).rejects.toMatchObject({
+      code: "connect_failed",
+      message: expect.stringMatching(/answered HTTP 403 Forbidden: Not for you$/),
+      cause: { status: 403 },
+    });
+    expect(await transport.exchange(request("own"))).toMatchObject({ error: { message: "Not for you" } });
   });
 
   it("a byte order mark and odd spelling of the type do not matter", async () => {

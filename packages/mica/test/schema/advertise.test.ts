@@ -277,3 +277,17 @@ describe("what JSON Schema cannot express", () => {
     expect(() => input(own)).toThrow(/this mine schema cannot describe itself .* give a JSON Schema object/);
   });
 });
+
+describe("an object of schemas", () => {
+  it.each<[string, unknown, string]>([
+    ["zod", { a: z.string(), b: z.number() }, "z.object({ a: ... })"],
+    ["valibot", { a: toStandardJsonSchema(v.string()) }, "v.object({ a: ... })"],
+    ["arktype", { a: type("string") }, "type({ a: ... })"],
+  ])("of %s is told from a schema of an object", (_, shape, hint) => {
+    expect(() => input(shape as Schema)).toThrow(
+      new TypeError(
+        `tool "t" input: got an object of schemas (a, ...), expected a schema of an object: ${hint}`,
+      ),
+    );
+  });
+});

@@ -22,6 +22,32 @@ function build() {
   return { server, caller, get, failure, onError };
 }
 
+describe("registration", () => {
+  it.each([
+    ["an object", { type: "object" }, "object"],
+    ["a list", { type: "array", items: { type: "string" } }, "array"],
+    ["an object or nothing", { type: ["object", "null"] }, "object or null"],
+  ])("refuses an argument that is %s", (_, filter, said) => {
+    const { server } = build();
+    const input = { type: "object", properties: { who: { type: "string" }, filter } };
+    expect(() => server.prompt("find", { input }, () => "")).toThrow(
+      new TypeError(
+        `prompt "find" input: argument "filter" is declared as ${said}, and prompts are called with strings only; expected a string`,
+      ),
+    );
+  });
+
+  it("refuses it of a library's schema as well, and takes what reads a string", () => {
+    const { server } = build();
+    const filter = z.object({ filter: z.object({ a: z.string() }) });
+    expect(() => server.prompt("find", { input: filter }, () => "")).toThrow(
+      'argument "filter" is declared as object',
+    );
+    const read = z.object({ n: z.coerce.number(), maybe: z.string().nullable().optional() });
+    expect(() => server.prompt("read", { input: read }, () => "")).not.toThrow();
+  });
+});
+
 describe("prompts/list", () => {
   it("says what the author said, and derives the arguments", async () => {
     const { server, caller } = build();

@@ -74,7 +74,8 @@ export async function createAnswering(settings: AnsweringSettings): Promise<Answ
     // What was answered before is there to be corrected.
     const known = { ...contents.get(key), ...plan.open.get(key) };
     const result = await ask(settings, params, context, { known, again });
-    contents.set(key, result.content ?? {});
+    // Made here, of fields that were filled in.
+    contents.set(key, (result.content ?? {}) as FormContent);
     return result;
   };
   return {

@@ -136,8 +136,8 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
   } catch (error) {
     const client = opened && (await opened.catch(() => undefined))?.client;
     if (client === undefined) throw error;
-    const { withSignInHint } = await import("../engine/connect.js");
-    throw withSignInHint(withHint(error, client), target);
+    const { withAuthHint } = await import("../engine/auth-hint.js");
+    throw withAuthHint(withHint(error, client), target);
   } finally {
     live.end();
     const client = opened && (await opened.catch(() => undefined))?.client;

@@ -9,8 +9,9 @@ import {
   type InputHandlers,
 } from "mica-mcp/client";
 import { NAME, VERSION } from "../version.js";
+import { withAuthHint } from "./auth-hint.js";
 import { keptAuth } from "./credentials.js";
-import { type Target, targetName } from "./target.js";
+import type { Target } from "./target.js";
 import { asUsageError } from "./usage-error.js";
 
 /** What a client warns of, and one thing that only a target can do. */
@@ -68,18 +69,8 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
     });
     return { client, discoverMs: performance.now() - startedAt };
   } catch (error) {
-    throw asUsageError(withSignInHint(error, target));
+    throw asUsageError(withAuthHint(error, target));
   }
-}
-
-/** The error of a server that wants somebody to sign in, with what to do about it. */
-export function withSignInHint(error: unknown, target: Target): unknown {
-  const { reason, cause } = error as { reason?: unknown; cause?: { status?: unknown } };
-  const isUnsigned = reason === "sign_in_needed" || (reason === undefined && cause?.status === 401);
-  if (error instanceof Error && isUnsigned && target.kind === "url") {
-    error.message += `; mica login ${targetName(target)} signs in`;
-  }
-  return error;
 }
 
 async function authOf(target: Target): Promise<HttpAuth | undefined> {

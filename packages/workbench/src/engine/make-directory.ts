@@ -31,7 +31,11 @@ export function makeDirectory(path: string, mode?: number): void {
 
 /** Undefined where there is nothing. */
 function kindOf(path: string): "directory" | "other" | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (found === undefined) return undefined;
-  return found.isDirectory() ? "directory" : "other";
+  try {
+    return statSync(path).isDirectory() ? "directory" : "other";
+  } catch (error) {
+    // Below a file there is nothing either.
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+    throw error;
+  }
 }

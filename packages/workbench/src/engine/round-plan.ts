@@ -58,7 +58,7 @@ export function createPlanner(given: GivenAnswers): Planner {
         const before = sent.get(key);
         // Sent once more it would do no better, and the server would ask for ever.
         if (before !== undefined && isDeepStrictEqual(found.answer, before))
-          found = { unanswered: { key, params, why: "again" }, known: before.content ?? {} };
+          found = { unanswered: { key, params, why: "again" }, known: (before.content ?? {}) as FormContent };
         if (found.answer !== undefined) answers.set(key, found.answer);
         else if (found.known !== undefined && canAsk && !given.declineOthers) open.set(key, found.known);
         else if (found.unanswered !== undefined) unanswered.push(found.unanswered);

@@ -132,7 +132,15 @@ describe("2", () => {
     [["tools", "http://127.0.0.1:1/", "--header", "Host: x"], "the protocol sets this header itself\n"],
     [
       ["call", "everything", "--out", "/dev/null/x", ...fixture()],
-      'mica: --out: cannot write to "/dev/null/x": ',
+      'mica: --out: cannot write to "/dev/null/x": /dev/null is no directory\n',
+    ],
+    [
+      ["read", "fixture://notes", "--out", "/dev/full", ...fixture()],
+      'mica: --out: cannot write to "/dev/full": /dev/full is no directory\n',
+    ],
+    [
+      ["read", "fixture://notes", "--out", "/proc/nowhere/at/all", ...fixture()],
+      'mica: --out: cannot write to "/proc/nowhere/at/all": ENOENT',
     ],
   ])("is bad usage: %j", async (args, message) => {
     const { code, stdout, stderr } = await mica(args);
@@ -187,8 +195,35 @@ describe("3", () => {
   it("is a server that lets nobody in", async () => {
     const { code, stderr, json } = await failure(["tools", `${http.origin}/closed`]);
     expect(code).toBe(3);
+    const login = `mica login ${http.origin}/closed`;
     expect(stderr).toContain("401");
+    expect(stderr).toContain(
+      `; ${login} signs in, or --header 'Authorization: Bearer TOKEN' gives a token\n`,
+    );
     expect(json.error).toMatchObject({ code: "connect_failed", http: { status: 401 } });
+    const given = await failure(["tools", `${http.origin}/closed`, "--header", "Authorization: Bearer x"]);
+    expect(given.stderr).toContain(
+      `; the Authorization that --header gives was not accepted, ${login} signs in instead\n`,
+    );
+  });
+
+  it("is a server that refuses, which is said once, with what to do", async () => {
+    const { code, stderr } = await failure(["tools", `${http.origin}/forbidden`]);
+    expect(code).toBe(3);
+    expect(stderr).toMatch(
+      /^mica: \S+ \(server\/discover\) answered HTTP 403 Forbidden: Not for you; mica login \S+ signs in/,
+    );
+    expect(stderr).toContain("--header");
+    expect(stderr.split("Not for you")).toHaveLength(2);
+    const given = await failure(["tools", `${http.origin}/forbidden`, "--header", "Authorization: Bearer x"]);
+    expect(given.stderr).toContain("is not enough for this");
+  });
+
+  it("is a URL with nothing behind it, which is said once", async () => {
+    const { code, stderr } = await failure(["tools", `${http.origin}/absent`]);
+    expect(code).toBe(4);
+    expect(stderr.split("404 Not Found")).toHaveLength(2);
+    expect(stderr).toContain("(initialize) answered the same; nor does it speak HTTP+SSE: ");
   });
 
   it("is a connection that breaks", async () => {

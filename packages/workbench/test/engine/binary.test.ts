@@ -83,6 +83,7 @@ describe("saving", () => {
     const file = join(directory, "file");
     await writeFile(file, "");
     await expect(prepareDirectory(file)).rejects.toThrow(UsageError);
+    await expect(prepareDirectory(join(file, "below"))).rejects.toThrow(`${file} is no directory`);
     await expect(save(file, "a.txt", "")).rejects.toThrow(OutputError);
   });
 });

@@ -556,7 +556,7 @@ describe("what is no MCP server", () => {
     const error = await failure(open(server.url));
     expect(error.code).toBe("unsupported_version");
     expect(error.message).toMatch(
-      new RegExp(`server/discover.*${status}.*initialize.*${status}.*HTTP\\+SSE.*${status}.*2026-07-28`),
+      new RegExp(`server/discover.*${status}.*initialize.*the same.*HTTP\\+SSE.*the same.*2026-07-28`),
     );
     expect(server.posted).toEqual([PROBE, "initialize"]);
     expect(server.of("GET")).toHaveLength(1);

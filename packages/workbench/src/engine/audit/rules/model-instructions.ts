@@ -67,7 +67,7 @@ const SIGNS: readonly Sign[] = [
   {
     says: "has the model read or pass on what is not its business",
     pattern:
-      /\b(?:read|open|include|send|pass|attach|append|put|copy|forward)\b[^.\n]{0,80}(?:~\/\.(?:ssh|aws|cursor|config|gnupg|kube|env)|\bid_(?:rsa|ed25519)\b|\/etc\/(?:passwd|shadow)|\bmcp\.json\b|\b(?:entire|full|whole|complete|your) (?:system prompt|(?:chat|conversation) history|conversation|context window)\b|\b(?:your|the) system prompt\b)/i,
+      /\b(?:read|open|include|send|pass|attach|append|put|copy|forward)\b[^.\n]{0,80}(?:~\/\.(?:ssh|aws|cursor|config|gnupg|kube|env)|\bid_(?:rsa|ed25519)\b|\/etc\/(?:passwd|shadow)|\b(?:entire|full|whole|complete|your) (?:system prompt|(?:chat|conversation) history|conversation|context window)\b|\b(?:your|the) system prompt\b)/i,
   },
   {
     says: "wants to be called before other tools",

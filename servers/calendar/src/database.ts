@@ -2,7 +2,6 @@
  * The calendar's file: an SQLite database that any number of processes may open at once. It holds the events, and
  * the key that seals half-finished calls, so that every process that can see the events can finish the calls.
  */
-import { randomBytes } from "node:crypto";
 import type { Database } from "better-sqlite3";
 import type { Migration, SqliteFormat } from "../../kit/sqlite.js";
 
@@ -17,6 +16,8 @@ const calendar: Migration = (db) => {
     CREATE INDEX events_by_start ON events (starts_at, id);
     CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
   `);
+  // Loaded when a calendar is made, not at every start.
+  const { randomBytes } = process.getBuiltinModule("node:crypto");
   const key = randomBytes(32).toString("base64url");
   db.prepare("INSERT INTO secrets (name, value) VALUES ('state', ?)").run(key);
 };

@@ -11,12 +11,18 @@ export function fairly(
   mayGoOn: () => boolean = () => true,
 ): (chunk: Buffer) => void {
   return (chunk) => {
-    const began = performance.now();
+    const began = process.hrtime();
     feed(chunk);
-    if (performance.now() - began < TURN_MS || stream.isPaused()) return;
+    if (millisecondsSince(began) < TURN_MS || stream.isPaused()) return;
     stream.pause();
     setImmediate(() => {
       if (mayGoOn()) stream.resume();
     });
   };
+}
+
+/** Not by `performance`, which Node loads at first use: a millisecond of every start. */
+function millisecondsSince(began: [number, number]): number {
+  const [seconds, nanoseconds] = process.hrtime(began);
+  return seconds * 1e3 + nanoseconds / 1e6;
 }

@@ -33,7 +33,8 @@ export const TARGETS = [
   },
   { area: "memory", case: "10,000 open subscriptions", unit: "kB resident each", of: "value", max: 12 },
   { area: "memory", case: "2,000 open subscriptions", unit: "kB of heap each", of: "value", max: 12 },
-  { area: "memory", case: "after 1,000,000 requests", unit: "kB of heap more", of: "value", max: 100 },
+  // The floor's own heap grows a little, too: what counts is what Mica adds.
+  { area: "memory", case: "after 1,000,000 requests", unit: "kB of heap more", of: "over", max: 100 },
 
   { ...CLIENT, case: "HTTP, callTool, 1 in flight" },
   { ...CLIENT, case: "HTTP, callTool, 16 in flight" },

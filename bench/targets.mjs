@@ -53,6 +53,14 @@ export const TARGETS = [
   },
   {
     area: "growth",
+    case: "search, a beginning that every word has",
+    contender: "1,000,000 incidents",
+    unit: "ms p99",
+    of: "value",
+    max: 20,
+  },
+  {
+    area: "growth",
     case: "search, a common word, open",
     contender: "1,000,000 incidents",
     unit: "ms p99",

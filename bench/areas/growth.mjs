@@ -58,6 +58,7 @@ async function fill(store, random, at) {
 const asks = (random, count) => ({
   "search, two words": () => call("search_incidents", { text: words(random, 2) }),
   "search, a common word, open": () => call("search_incidents", { text: WORDS[0], state: "open" }),
+  "search, a beginning that every word has": () => call("search_incidents", { text: "wor*" }),
   "search, a word that is nowhere": () => call("search_incidents", { text: "nowhere" }),
   "search, the newest": () => call("search_incidents", {}),
   open: () => {

@@ -26,7 +26,7 @@ const incidents: Migration = (db) =>
     CREATE INDEX incidents_by_severity ON incidents (severity);
     CREATE INDEX incidents_by_severity_and_state ON incidents (severity, state);
 
-    CREATE VIRTUAL TABLE incident_search USING fts5 (terms, content = '', contentless_delete = 1, tokenize = 'ascii');
+    CREATE VIRTUAL TABLE incident_search USING fts5 (terms, content = '', contentless_delete = 1, prefix = '2 3', tokenize = 'ascii');
     CREATE TRIGGER incident_indexed AFTER INSERT ON incidents BEGIN
       INSERT INTO incident_search (rowid, terms)
       VALUES (new.id, incident_terms(new.id, new.severity, new.state, new.title, new.description, new.cause));

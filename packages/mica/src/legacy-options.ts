@@ -54,7 +54,7 @@ export interface LegacyHttpOptions extends Partial<LegacyLimits> {
   /**
    * Whether the endpoint remembers its clients. Without sessions every request stands alone: the server cannot ask
    * for input, report changes or be told to cancel. With them it can, and they live in this process: replicas need
-   * a load balancer that keeps a client on one of them. Default: false.
+   * a load balancer that keeps a client on one of them; the workers of `serveHttp` find each other. Default: false.
    */
   readonly sessions?: false | SessionOptions | undefined;
 }
@@ -62,7 +62,13 @@ export interface LegacyHttpOptions extends Partial<LegacyLimits> {
 /** What a binding works with; undefined where earlier clients are refused. */
 export interface Legacy {
   readonly limits: LegacyLimits;
-  readonly sessions: (SessionLimits & { readonly eventStore: EventStore | undefined }) | undefined;
+  readonly sessions: KeptSessions | undefined;
+}
+
+export interface KeptSessions extends SessionLimits {
+  readonly eventStore: EventStore | undefined;
+  /** What the ids of sessions begin with; default: nothing. */
+  readonly idPrefix?: string | undefined;
 }
 
 /** @throws TypeError naming the option that is wrong. */
@@ -85,7 +91,7 @@ export function readLegacy(
   };
 }
 
-function readSessions({ eventStore, ...limits }: SessionOptions): NonNullable<Legacy["sessions"]> {
+function readSessions({ eventStore, ...limits }: SessionOptions): KeptSessions {
   for (const method of ["append", "after", "drop"] as const) {
     if (eventStore === undefined || typeof eventStore[method] === "function") continue;
     throw new TypeError(`legacy.sessions.eventStore must have the method ${method}`);

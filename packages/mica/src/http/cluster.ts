@@ -1,10 +1,12 @@
 /**
  * One server in several processes (node:cluster). Every request stands alone, so any of them can answer it; what they
- * have to share is carried here: changes, for whoever listens in another process, and the key of `requestState`.
+ * have to share is carried here: changes, for whoever listens in another process, and the key of `requestState`. Sessions
+ * of earlier clients stay where they were opened (worker-sessions.ts).
  */
 import type { Worker } from "node:cluster";
 import { type ChangeMessage, isChangeMessage, relayChanges } from "../bus/cluster.js";
 import type { RequestHandler } from "../transport.js";
+import { type WorkerSessions, workerSessions } from "./worker-sessions.js";
 
 /** Workers as their primary process sees them. */
 export interface Workers {
@@ -17,6 +19,8 @@ export interface Workers {
 /** Marks the workers that are started here, so that those of somebody else's cluster are left alone. */
 const MARK = "MICA_WORKER";
 const STATE_KEY = "MICA_STATE_KEY";
+/** Where workers find each other, for sessions. */
+const SOCKETS = "MICA_WORKER_SOCKETS";
 const CLOSE = { mica: "close" } as const;
 
 /** Workers that died are replaced, unless they keep dying: so often in a minute. */
@@ -31,9 +35,17 @@ export function isWorker(): boolean {
   return process.env[MARK] !== undefined && nodeCluster().isWorker;
 }
 
+/** In a worker, where sessions are kept: its part of them. */
+export function workerSessionsHere(): WorkerSessions | undefined {
+  const folder = process.env[SOCKETS];
+  const own = isWorker() ? nodeCluster().worker?.id : undefined;
+  return folder === undefined || own === undefined ? undefined : workerSessions(folder, own);
+}
+
 /**
  * Starts the program again in so many processes, and resolves when all of them listen.
  *
+ * @param keepsSessions Whether they keep sessions, for which they have to find each other.
  * @throws TypeError where this cannot be: no program, a worker of another cluster, a second server with workers.
  * @throws Error where a worker ends before it listens.
  */
@@ -41,6 +53,7 @@ export async function startWorkers(
   handler: RequestHandler,
   count: number,
   drainMs: number,
+  keepsSessions: boolean,
 ): Promise<Workers> {
   const cluster = nodeCluster();
   if (!cluster.isPrimary)
@@ -54,8 +67,10 @@ export async function startWorkers(
   const replaced: number[] = [];
   let closing: Promise<void> | undefined;
   let starting = true;
+  const sockets = keepsSessions ? makeFolder() : undefined;
   const env = {
     [MARK]: "1",
+    ...(sockets !== undefined && { [SOCKETS]: sockets }),
     // One of them may have to finish what another began.
     [STATE_KEY]: process.env[STATE_KEY] || randomKey(),
   };
@@ -95,6 +110,7 @@ export async function startWorkers(
     closing ??= (async () => {
       relay?.stop();
       await Promise.all([...workers].map((worker) => end(worker, drainMs)));
+      if (sockets !== undefined) fs().rmSync(sockets, { recursive: true, force: true });
       taken = false;
     })();
     return closing;
@@ -148,6 +164,16 @@ async function end(worker: Worker, drainMs: number): Promise<void> {
 
 function isClose(message: unknown): boolean {
   return typeof message === "object" && message !== null && (message as typeof CLOSE).mica === "close";
+}
+
+/** For this user alone, as mkdtemp makes them. */
+function makeFolder(): string {
+  const { tmpdir } = process.getBuiltinModule("node:os");
+  return fs().mkdtempSync(process.getBuiltinModule("node:path").join(tmpdir(), "mica-workers-"));
+}
+
+function fs(): typeof import("node:fs") {
+  return process.getBuiltinModule("node:fs");
 }
 
 function randomKey(): string {

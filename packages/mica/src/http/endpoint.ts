@@ -82,18 +82,21 @@ export interface Endpoint {
 
 /**
  * @param path Where the endpoint is, or undefined where the author's own router decides that.
+ * @param idPrefix What the ids of sessions begin with.
  * @throws TypeError naming the option that is wrong.
  */
 export function createEndpoint(
   handler: RequestHandler,
   options: EndpointOptions,
   path: string | undefined,
+  idPrefix?: string,
 ): Endpoint {
   const limits = httpLimits(options);
   const guard = createGuard(options);
   const protection = readProtection(options, handler);
   const legacy = readLegacy(options.legacy, true);
-  const earlier = legacy && earlierClients(handler, legacy, limits.maxDepth);
+  const sessions = legacy?.sessions && { ...legacy.sessions, idPrefix };
+  const earlier = legacy && earlierClients(handler, { ...legacy, sessions }, limits.maxDepth);
   let inFlight = 0;
   let draining = false;
   let onIdle: (() => void) | undefined;

@@ -49,39 +49,47 @@ export async function serveHttp(handler: RequestHandler, options: ServeHttpOptio
   if (!/^\/[^?#\s]*$/.test(path))
     throw new TypeError(`path must look like "/mcp", got ${JSON.stringify(path)}`);
   const workers = readWorkers(options);
-  const endpoint = createEndpoint(handler, { ...options, allowedHosts: hostsFor(host, options) }, path);
+  const cluster = workers === 1 ? undefined : await import("./cluster.js");
+  const sessions = cluster?.workerSessionsHere();
+  const allowedHosts = hostsFor(host, options);
+  const endpoint = createEndpoint(handler, { ...options, allowedHosts }, path, sessions?.prefix);
   const { limits } = endpoint;
 
   // By import, node:http would cost ten times as much at start on newer versions.
   const http = process.getBuiltinModule?.("node:http") ?? (await import("node:http"));
-  const server = http.createServer(
-    {
-      headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
-      requestTimeout: limits.requestTimeoutMs,
-      keepAliveTimeout: limits.idleTimeoutMs,
-      connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs, 5_000),
-    },
-    nodeListener(handler, endpoint),
-  );
+  const timeouts = {
+    headersTimeout: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs),
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs, 5_000),
+  };
+  const own = nodeListener(handler, endpoint);
+  const server = http.createServer(timeouts, sessions ? sessions.route(own, endpoint) : own);
   const urlAt = (bound: number) => `http://${urlHost(host)}:${bound}${path}`;
-  const serve = async () => {
+  const serve = async (servers: readonly Server[]) => {
     await listen(server, port, host);
     const bound = (server.address() as AddressInfo).port;
-    return listening(server, urlAt(bound), bound, () => shutDown(server, handler, endpoint));
+    return listening(server, urlAt(bound), bound, () => shutDown(servers, handler, endpoint));
   };
-  if (workers === 1) return serve();
+  if (cluster === undefined) return serve([server]);
 
-  const { isWorker, serveAsWorker, startWorkers } = await import("./cluster.js");
-  if (isWorker()) {
-    const served = await serve();
-    serveAsWorker(handler, served.close);
+  if (cluster.isWorker()) {
+    const between = sessions && http.createServer(timeouts, own);
+    if (between) await sessions.listen(between);
+    const served = await serve(between ? [server, between] : [server]);
+    cluster.serveAsWorker(handler, served.close);
     return served;
   }
   // What keeps this process from listening keeps all of them, and is said once.
   await listen(server, port, host);
   await new Promise((resolve) => server.close(resolve));
   endpoint.close();
-  const started = await startWorkers(handler, workers, limits.drainMs);
+  const started = await cluster.startWorkers(
+    handler,
+    workers,
+    limits.drainMs,
+    endpoint.earlier?.keepsSessions ?? false,
+  );
   return listening(server, urlAt(started.port), started.port, started.close);
 }
 
@@ -97,12 +105,9 @@ function listening(server: Server, url: string, port: number, end: () => Promise
 /** A million processes are a slip. */
 const MAX_WORKERS = 1_024;
 
-function readWorkers({ workers = 1, legacy }: ServeHttpOptions): number {
+function readWorkers({ workers = 1 }: ServeHttpOptions): number {
   if (!Number.isInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
     throw new TypeError(`workers must be an integer from 1 to ${MAX_WORKERS}, got ${String(workers)}`);
-  }
-  if (workers > 1 && typeof legacy === "object" && legacy.sessions) {
-    throw new TypeError("legacy.sessions live in one process: serve them without workers");
   }
   return workers;
 }
@@ -117,11 +122,17 @@ function listen(server: Server, port: number, host: string): Promise<void> {
   });
 }
 
-async function shutDown(server: Server, handler: RequestHandler, endpoint: Endpoint): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+async function shutDown(
+  servers: readonly Server[],
+  handler: RequestHandler,
+  endpoint: Endpoint,
+): Promise<void> {
+  const closed = Promise.all(
+    servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))),
+  );
   const drained = endpoint.drain();
   handler.endSubscriptions();
-  server.closeIdleConnections();
+  for (const server of servers) server.closeIdleConnections();
   let timer: NodeJS.Timeout | undefined;
   await Promise.race([
     drained,
@@ -130,7 +141,7 @@ async function shutDown(server: Server, handler: RequestHandler, endpoint: Endpo
     }),
   ]);
   clearTimeout(timer);
-  server.closeAllConnections();
+  for (const server of servers) server.closeAllConnections();
   // By then every handler has heard that its caller is gone.
   await Promise.all([closed, drained]);
   endpoint.close();

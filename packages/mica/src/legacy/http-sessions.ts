@@ -39,7 +39,7 @@ export interface HttpSessions {
 export interface HttpSessionsOptions {
   readonly handler: RequestHandler;
   readonly limits: LegacyLimits;
-  readonly sessions: SessionLimits;
+  readonly sessions: SessionLimits & { readonly idPrefix?: string | undefined };
   readonly store: EventStore;
   onProblem(text: string): void;
 }
@@ -49,7 +49,7 @@ const SWEEP_MS = { least: 10, most: 30_000 };
 
 export function keepSessions(options: HttpSessionsOptions): HttpSessions {
   const { handler, limits, store, onProblem } = options;
-  const { max, idleMs } = options.sessions;
+  const { max, idleMs, idPrefix = "" } = options.sessions;
   const all = new Map<string, Kept>();
   let timer: ReturnType<typeof setInterval> | undefined;
 
@@ -71,7 +71,7 @@ export function keepSessions(options: HttpSessionsOptions): HttpSessions {
 
   function create(auth: AuthInfo | undefined): Kept {
     // Unguessable: whoever knows it may speak for the client.
-    const id = crypto.randomUUID();
+    const id = `${idPrefix}${crypto.randomUUID()}`;
     const streams = new Map<string, EventStream>();
     let streamCount = 0;
     const openStream = (coalesces = false): EventStream => {

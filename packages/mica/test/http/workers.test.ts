@@ -28,8 +28,10 @@ afterEach(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-async function start(port = 0): Promise<Program> {
-  const child = spawn(process.execPath, [program.file, String(port)], { stdio: ["pipe", "pipe", "pipe"] });
+async function start(port = 0, ...options: string[]): Promise<Program> {
+  const child = spawn(process.execPath, [program.file, String(port), ...options], {
+    stdio: ["pipe", "pipe", "pipe"],
+  });
   running.add(child);
   const stderr = textOf(child.stderr!);
   const exited = once(child, "exit").then(([code]) => {
@@ -219,6 +221,119 @@ describe("workers", () => {
   });
 });
 
+describe("sessions of earlier clients", () => {
+  const INITIALIZE = {
+    protocolVersion: "2025-11-25",
+    capabilities: { elicitation: {} },
+    clientInfo: { name: "test", version: "1.0.0" },
+  };
+
+  /** A message on a connection of its own, so that any worker may get it. */
+  async function post(url: string, session: string | undefined, message: object, method = "POST") {
+    const outgoing = send(url, {
+      method,
+      agent: false,
+      headers: {
+        accept: method === "GET" ? "text/event-stream" : "application/json, text/event-stream",
+        ...(method === "POST" && { "content-type": "application/json" }),
+        ...(session !== undefined && {
+          "mcp-session-id": session,
+          "mcp-protocol-version": "2025-11-25",
+        }),
+      },
+    });
+    outgoing.end(method === "POST" ? JSON.stringify({ jsonrpc: "2.0", ...message }) : undefined);
+    const [incoming] = (await once(outgoing, "response")) as [IncomingMessage];
+    return incoming;
+  }
+
+  async function begin(url: string): Promise<string> {
+    const incoming = await post(url, undefined, { id: 0, method: "initialize", params: INITIALIZE });
+    const session = String(incoming.headers["mcp-session-id"]);
+    await textOf(incoming);
+    const { statusCode } = await post(url, session, { method: "notifications/initialized" });
+    expect(statusCode).toBe(202);
+    return session;
+  }
+
+  const callPid = async (url: string, session: string): Promise<number> => {
+    const message = { id: 1, method: "tools/call", params: { name: "pid", arguments: {} } };
+    const text = await textOf(await post(url, session, message));
+    return Number(/"text":"(\d+)"/.exec(text)?.[1]);
+  };
+
+  it("stay with the worker that opened them, whichever gets a request", async () => {
+    const { url, child, exited, stderr } = await start(0, "--sessions");
+    const sessions = await Promise.all(Array.from({ length: 6 }, () => begin(url)));
+    expect(new Set(sessions).size).toBe(6);
+    const pids = new Set<number>();
+    for (const session of sessions) {
+      const answered = new Set<number>();
+      for (let at = 0; at < 6; at++) answered.add(await callPid(url, session));
+      expect([...answered]).toEqual([expect.any(Number)]);
+      for (const pid of answered) pids.add(pid);
+    }
+    expect(pids.size).toBe(2);
+    child.stdin!.end();
+    expect(await exited).toBe(0);
+    expect(await stderr).toBe("");
+  });
+
+  it("are asked where they are, and answer where they like", async () => {
+    const { url } = await start(0, "--sessions");
+    for (const session of await Promise.all(Array.from({ length: 4 }, () => begin(url)))) {
+      const call = { id: 7, method: "tools/call", params: { name: "ask", arguments: {} } };
+      const stream = await post(url, session, call);
+      let text = "";
+      let answered = false;
+      for await (const chunk of stream) {
+        text += String(chunk);
+        const id = /"id":("[^"]*"|\d+),"method":"elicitation\/create"/.exec(text)?.[1];
+        if (id === undefined || answered) continue;
+        answered = true;
+        const result = { action: "accept", content: { where: "here" } };
+        expect((await post(url, session, { id: JSON.parse(id), result })).statusCode).toBe(202);
+      }
+      const { begun, ended, action } = JSON.parse(
+        JSON.parse(`"${/"text":"(\{.*?\})"/.exec(text)?.[1]}"`) as string,
+      ) as Record<string, unknown>;
+      expect({ action, same: begun === ended }).toEqual({ action: "accept", same: true });
+    }
+  });
+
+  it("hear on their stream of what another worker changed, and end with a DELETE that any worker gets", async () => {
+    const { url } = await start(0, "--sessions");
+    const sessions = await Promise.all(Array.from({ length: 4 }, () => begin(url)));
+    for (const session of sessions) {
+      const message = { id: 2, method: "resources/subscribe", params: { uri: "test://thing" } };
+      expect(await textOf(await post(url, session, message))).toContain('"result"');
+    }
+    const streams = await Promise.all(sessions.map((session) => post(url, session, {}, "GET")));
+    const heard = streams.map(async (stream) => {
+      let text = "";
+      for await (const chunk of stream) {
+        text += String(chunk);
+        if (text.includes("notifications/resources/updated")) return;
+      }
+      throw new Error(`the stream ended: ${text}`);
+    });
+    await answerOf(url, "touch");
+    await Promise.all(heard);
+    for (const session of sessions) {
+      expect((await post(url, session, {}, "DELETE")).statusCode).toBeLessThan(300);
+      expect((await post(url, session, { id: 3, method: "ping" })).statusCode).toBe(404);
+    }
+  });
+
+  it("are unknown once their worker is gone, and so is a worker that never was", async () => {
+    const { url } = await start(0, "--sessions");
+    const session = await begin(url);
+    process.kill(await callPid(url, session), "SIGKILL");
+    await expect.poll(async () => (await post(url, session, { id: 4, method: "ping" })).statusCode).toBe(404);
+    expect((await post(url, "w99-none", { id: 5, method: "ping" })).statusCode).toBe(404);
+  });
+});
+
 describe("what cannot be", () => {
   const server = createServer({ name: "workers", version: "1.0.0" });
 
@@ -226,11 +341,6 @@ describe("what cannot be", () => {
     await expect(serveHttp(server, { port: 0, workers })).rejects.toThrow(
       new TypeError(`workers must be an integer from 1 to 1024, got ${workers}`),
     );
-  });
-
-  it("is refused: sessions, which one process keeps", async () => {
-    const options = { port: 0, workers: 2, legacy: { sessions: {} } };
-    await expect(serveHttp(server, options)).rejects.toThrow("legacy.sessions live in one process");
   });
 
   it("is said by the process that starts them: a port that is taken", async () => {

@@ -1,13 +1,5 @@
 /** Scenarios that stand apart from those that passed or failed, and notes on what the suite warns of. */
 
-/** Features that Mica does not have: their scenarios are named and counted, and never among those that passed. */
-const NOT_BUILT = [{ pattern: /^sep-2640-/, feature: "skills (extension io.modelcontextprotocol/skills)" }];
-
-/** The feature that a scenario is about, where there is none of it yet. */
-export function notBuilt(name) {
-  return NOT_BUILT.find(({ pattern }) => pattern.test(name))?.feature;
-}
-
 /**
  * Scenarios that the suite skips whatever the other side does. They are run, and the reason that the suite gives is
  * printed: once it stops giving one, they count like any other.

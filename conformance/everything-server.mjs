@@ -4,15 +4,21 @@
  */
 import { createServer } from "mica-mcp";
 import { serveHttp } from "mica-mcp/http";
+import { skills } from "mica-mcp/skills";
 import { tasks } from "mica-mcp/tasks";
 import { defineAskingTools } from "./server/asking.mjs";
 import { defineEarlierTools } from "./server/earlier.mjs";
 import { definePrompts } from "./server/prompts.mjs";
 import { defineResources } from "./server/resources.mjs";
+import { pdfProcessing } from "./server/skills.mjs";
 import { defineTasks } from "./server/tasks.mjs";
 import { defineTools } from "./server/tools.mjs";
 
-const server = createServer({ name: "everything", version: "1.0.0", extensions: [tasks()] });
+const server = createServer({
+  name: "everything",
+  version: "1.0.0",
+  extensions: [tasks(), skills([await pdfProcessing()])],
+});
 
 defineTools(server);
 defineAskingTools(server);

@@ -12,13 +12,13 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { node24 } from "../scripts/node24.mjs";
-import { NOTES, notBuilt, SKIPPED_BY_SUITE } from "./apart.mjs";
+import { NOTES, SKIPPED_BY_SUITE } from "./apart.mjs";
 import { judge } from "./judge.mjs";
 import { installSuite, listRequirements, listScenarios, runScenario, VERSION } from "./suite.mjs";
 
 const REVISIONS = ["2026-07-28", "2025-11-25"];
 const EXTENSION = "extension";
-const OUTCOMES = ["passed", "failed", "not built", "not run"];
+const OUTCOMES = ["passed", "failed", "not run"];
 
 const { values: options } = parseArgs({
   options: { json: { type: "boolean", default: false }, only: { type: "string", default: "" } },
@@ -77,8 +77,6 @@ function planned() {
 }
 
 async function outcomeOf(scenario, target) {
-  const feature = notBuilt(scenario.name);
-  if (feature !== undefined) return { outcome: "not built", why: [feature], warnings: [] };
   const run = await runScenario(node, scenario, target);
   return { ...judge(run, SKIPPED_BY_SUITE.has(scenario.name)), checks: run.checks };
 }
@@ -139,15 +137,11 @@ function conclude() {
   const count = (outcome) => results.filter((result) => result.outcome === outcome).length;
   const summary = `conformance: ${count("passed")} passed, ${count("failed")} failed`;
   if (options.json) {
-    const notBuilt = count("not built");
     const notRun = count("not run");
-    console.log(
-      JSON.stringify({ suite: VERSION, summary, notBuilt, notRun, results, elsewhere }, undefined, 2),
-    );
+    console.log(JSON.stringify({ suite: VERSION, summary, notRun, results, elsewhere }, undefined, 2));
   } else {
     listNotes();
     listApart("not run by the suite itself", "not run");
-    listApart("not built", "not built");
     const others = elsewhere.map(({ leg, name, revisions }) => `${leg} ${name} (${revisions.join(", ")})`);
     print(`of other legs or revisions, not run here: ${others.join("; ")}`);
     print(summary);

@@ -53,6 +53,7 @@ const packages = [
       "auth",
       "auth/client",
       "schema",
+      "skills",
       "tasks",
       "testing",
     ],

@@ -38,7 +38,17 @@ it.each(Object.entries(SETTINGS))("compile %s", { timeout: 60_000 }, async (_, c
     }
   }
   expect(names).toEqual(
-    expect.arrayContaining(["notes.ts", "book.ts", "stdio.ts", "http.ts", "client.ts", "shop.ts"]),
+    expect.arrayContaining([
+      "notes.ts",
+      "book.ts",
+      "stdio.ts",
+      "http.ts",
+      "client.ts",
+      "shop.ts",
+      "report.ts",
+      "follow.ts",
+      "serve-skills.ts",
+    ]),
   );
   const config = { extends: here("../../../tsconfig.json"), compilerOptions, files: names, include: [] };
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(config));

@@ -53,8 +53,16 @@ Asks for access tokens of ${issuer}
 Try, in another terminal:
 
   curl -si ${url} -H 'Content-Type: application/json' -d '{}'
+  npx mica auth ${url}
   npx mica login ${url}
+  npx mica whoami ${url}
   npx mica call ${url} search_incidents state=open
+
+Writing takes another scope: this is refused, signing in again asks for it, and then it works.
+
+  npx mica call ${url} open_incident title="Queue backed up" severity=sev2
+  npx mica login ${url}
+  npx mica logout ${url}
 ${byHand}
 Ctrl+C stops it.
 `;

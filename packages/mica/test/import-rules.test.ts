@@ -65,6 +65,7 @@ const ALLOWED: Record<string, readonly string[]> = {
   bus: ["protocol"],
   server: ["protocol", "schema", "bus", "."],
   client: ["protocol", "schema", "."],
+  auth: ["protocol", "http", "."],
   testing: ["protocol", "schema", "server", "client", "bus", "stdio", "."],
 };
 
@@ -113,9 +114,43 @@ describe("imports", () => {
   it("never lead from a core folder to a binding", () => {
     const bindings = new Set(["stdio", "http", "legacy", "auth", "extensions", "entry"]);
     for (const { path, imports } of modules.values()) {
-      if (!Object.hasOwn(ALLOWED, folderOf(path)) || folderOf(path) === "testing") continue;
+      if (!Object.hasOwn(ALLOWED, folderOf(path)) || ["testing", "auth"].includes(folderOf(path))) continue;
       for (const { specifier } of imports) {
         if (isRelative(specifier)) expect(bindings.has(folderOf(targetOf(path, specifier)))).toBe(false);
+      }
+    }
+  });
+});
+
+describe("auth", () => {
+  /** Of the HTTP binding: answers and metadata, and the seam of its client. Nothing that listens or connects. */
+  const OF_HTTP = ["authorization", "client-auth", "fetch-outlet", "guard", "node", "node-outlet"];
+
+  it("is two halves that share something, and know of HTTP what they need", () => {
+    const half = (path: string) => path.split("/")[1]!;
+    for (const { path, imports } of modules.values()) {
+      if (folderOf(path) !== "auth") continue;
+      for (const { specifier, isType } of imports) {
+        if (!isRelative(specifier)) {
+          expect(["jose", "oauth4webapi"].includes(specifier) || specifier.startsWith("node:")).toBe(true);
+          continue;
+        }
+        const target = targetOf(path, specifier);
+        if (folderOf(target) === "auth") expect([half(path), "shared"]).toContain(half(target));
+        if (folderOf(target) === "http") {
+          expect(OF_HTTP.map((name) => `http/${name}.ts`)).toContain(target);
+          // The listener itself is a type here.
+          if (target === "http/node.ts") expect(isType).toBe(true);
+        }
+      }
+    }
+  });
+
+  it("is imported by entries alone", () => {
+    for (const { path, imports } of modules.values()) {
+      if (["auth", "entry"].includes(folderOf(path))) continue;
+      for (const { specifier } of imports) {
+        if (isRelative(specifier)) expect(folderOf(targetOf(path, specifier))).not.toBe("auth");
       }
     }
   });

@@ -102,7 +102,7 @@ export function loopback(options: LoopbackOptions): Redirect {
           if (pending !== undefined) {
             const text = wentWell
               ? `You are signed in. You can close this page and go back to ${programName}.`
-              : `Signing in did not work. ${programName} says why.`;
+              : `Signing in did not work. Go back to ${programName} for the reason.`;
             answer(pending, wentWell ? 200 : 400, text);
           }
           await Promise.all(

@@ -6,11 +6,17 @@ import { isLoopback } from "../../http/guard.js";
 import { readSecureUrl } from "../shared/secure-url.js";
 import { AuthError, messageOf } from "./auth-error.js";
 
-/** From the most private to the most public. Names are public: what they resolve to is not looked at. */
+/**
+ * From the most private to the most public. Names are public, unless they are reserved for within a network: what they
+ * resolve to is not looked at.
+ */
 const LOOPBACK = 0;
 const LINK_LOCAL = 1;
 const PRIVATE = 2;
 const PUBLIC = 3;
+
+/** Names without a dot, and those of RFC 6762 (`local`), RFC 8375 (`home.arpa`) and of ICANN (`internal`). */
+const RESERVED_NAME = /^[^.:]+\.?$|\.(?:local|internal|home\.arpa)\.?$/;
 
 /** How public a host is, by its address or by a name that is reserved. */
 export function publicity(hostname: string): number {
@@ -25,6 +31,7 @@ export function publicity(hostname: string): number {
   if (host === "::") return LOOPBACK;
   if (/^\d+(\.\d+){3}$/.test(host)) return publicityOfV4(host);
   if (/^fe[89ab][\da-f]:/.test(host)) return LINK_LOCAL;
+  if (RESERVED_NAME.test(host)) return PRIVATE;
   return /^f[cd][\da-f]{2}:/.test(host) ? PRIVATE : PUBLIC;
 }
 

@@ -77,6 +77,9 @@ export async function requestTokens(request: TokenRequest): Promise<Tokens> {
   });
 }
 
+/** RFC 6749, appendix A.12, without spaces: one token is one word of a header. */
+const SENDABLE = /^[\x21-\x7e]+$/;
+
 async function isNonceWanted(answer: Response): Promise<boolean> {
   if (answer.status !== 400 && answer.status !== 401) return false;
   return (await jsonObject(answer))?.["error"] === "use_dpop_nonce";
@@ -130,7 +133,11 @@ export async function judgeTokens(answer: Response, expected: TokenExpectations)
     });
   }
   const isDpop = read.token_type === "dpop";
-  if (isBound !== isDpop && !otherTypes.some((type) => type.toLowerCase() === read.token_type)) {
+  const isOther = otherTypes.some((type) => type.toLowerCase() === read.token_type);
+  if (!isOther && !SENDABLE.test(read.access_token)) {
+    throw new AuthError("token_refused", `${what} answered with a token that no header can hold`);
+  }
+  if (isBound !== isDpop && !isOther) {
     throw new AuthError(
       "dpop_unavailable",
       `${what} answered with a token of type ${isDpop ? "DPoP" : "Bearer"}, expected ${isBound ? "DPoP: it is not bound to the key" : "Bearer: no key was shown"}`,

@@ -23,6 +23,7 @@ export interface Judged {
 /** @throws InvalidTokenError saying what is wrong, in words for the client. */
 export function judgeClaims(claims: Claims, expected: Expected): Judged {
   judgeAudience(claims["aud"], expected.audiences);
+  judgeBinding(claims["cnf"]);
   const expiresAt = judgeTimes(claims, expected.clockToleranceMs);
   const issuer = judgeIssuer(claims["iss"], expected.authorizationServers);
   return { principal: principalOf(claims, issuer), scopes: grantedScopes(claims), expiresAt };
@@ -48,6 +49,17 @@ export function sameIdentifier(one: string, other: string): boolean {
 
 function lowerAuthority(identifier: string): string {
   return identifier.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, (head) => head.toLowerCase());
+}
+
+/**
+ * A token that is bound to a key is good with a proof of it only. As a bearer token, nobody but a thief has a use for
+ * it (RFC 9449, section 7.2).
+ */
+function judgeBinding(cnf: unknown): void {
+  if (typeof cnf !== "object" || cnf === null || (cnf as { jkt?: unknown }).jkt === undefined) return;
+  throw new InvalidTokenError(
+    "The access token is bound to a key (DPoP), of which this server takes no proof",
+  );
 }
 
 function judgeTimes({ exp, nbf }: Claims, toleranceMs: number): number {

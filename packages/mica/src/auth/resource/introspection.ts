@@ -10,7 +10,7 @@ import { readSecureUrl } from "../shared/secure-url.js";
 import { endpointOf, fetchServerMetadata, type ServerMetadata } from "../shared/server-metadata.js";
 import { keepForAWhile } from "./kept.js";
 import { type AuthLimits, documentTimes } from "./limits.js";
-import type { Claims, TokenVerifier, VerifierContext } from "./verifier.js";
+import { type Claims, InvalidTokenError, type TokenVerifier, type VerifierContext } from "./verifier.js";
 
 export interface IntrospectionOptions {
   /** Who is asked: one of the `authorizationServers`. */
@@ -62,8 +62,11 @@ export function introspectionVerifier(options: IntrospectionOptions): TokenVerif
       timeoutMs: limits.fetchTimeoutMs,
       maxBytes: limits.maxDocumentBytes,
     });
-    const { active, ...claims } = expectObject(reply, url);
-    return active === true ? JSON.stringify({ iss: issuer, ...claims }) : undefined;
+    const { active, iss = issuer, ...claims } = expectObject(reply, url);
+    if (active !== true) return undefined;
+    // It speaks for its own tokens alone: subjects of another issuer are other people.
+    if (iss === issuer) return JSON.stringify({ ...claims, iss });
+    throw new InvalidTokenError(`The access token is from another issuer: expected ${issuer}`);
   }
 
   // Kept as text, so that every request has claims of its own.

@@ -36,6 +36,7 @@ export function protect(handler: RequestHandler, options: ProtectionOptions | Pr
     requiredScopes: (request) => handler.requiredScopes?.(request) ?? [],
     supportedVersions: handler.supportedVersions,
     endSubscriptions: () => handler.endSubscriptions(),
+    localChanges: handler.localChanges,
     protection: "authenticate" in options ? options : createProtection(options),
   };
 }

@@ -156,6 +156,12 @@ function readExchanged(
       `the token endpoint answered with the token_type ${JSON.stringify(type)}, expected Bearer`,
     );
   }
+  const issued = answer["issued_token_type"];
+  if (issued !== undefined && issued !== ACCESS_TOKEN) {
+    throw new Error(
+      `the token endpoint answered with the issued_token_type ${JSON.stringify(issued)}, expected ${ACCESS_TOKEN}`,
+    );
+  }
   if (accessToken === subject) throw new Error("the token endpoint answered with the caller's own token");
   // Of unknown life, it is used this once.
   const lifetime = typeof expiresIn === "number" && Number.isFinite(expiresIn) ? expiresIn * 1000 : 0;

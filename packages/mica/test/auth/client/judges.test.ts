@@ -326,6 +326,16 @@ describe("an answer of a token endpoint", () => {
     expect((await failureOf(judge(json(dpop), false))).reason).toBe("dpop_unavailable");
     expect((await judge(json(dpop), true)).tokenType).toBe("DPoP");
   });
+
+  it.each(["a\r\nx-injected: 1", "a b", "a\u0000", "t\u00f6ken", "a\n"])(
+    "a token that would be more than one word of a header is none: %j",
+    async (token) => {
+      const error = await failureOf(judge(json({ access_token: token, token_type: "Bearer" }), false));
+      expect(error.reason).toBe("token_refused");
+      expect(error.message).toContain("answered with a token that no header can hold");
+      expect(error.message).not.toContain(token);
+    },
+  );
 });
 
 describe("where a server may send a client", () => {
@@ -347,6 +357,12 @@ describe("where a server may send a client", () => {
     ["8.8.8.8", 3],
     ["example.com", 3],
     ["10.example.com", 3],
+    ["printer", 2],
+    ["printer.local", 2],
+    ["vault.corp.internal", 2],
+    ["nas.home.arpa", 2],
+    ["internal.example.com", 3],
+    ["[2001:db8::1]", 3],
   ])("%s is as public as %i", (host, expected) => {
     expect(publicity(new URL(`https://${host}/`).hostname)).toBe(expected);
   });

@@ -129,10 +129,13 @@ describe("introspection", () => {
 
   it("refuses the answer of another issuer", async () => {
     issuer.answers.set("/introspect", () => active({ iss: "https://other.example.com" }));
-    const sent = await (await start(asking())).call("list_incidents", TOKEN);
-    expect(sent.challenge).toBe(
-      invalid(`The access token is from another issuer: expected ${issuer.issuer}`),
-    );
+    // Not even where that one is accepted as well: it may not speak for the other's people.
+    for (const authorizationServers of [[issuer.issuer], [issuer.issuer, "https://other.example.com"]]) {
+      const sent = await (await start(asking(), { authorizationServers })).call("list_incidents", TOKEN);
+      expect(sent.challenge).toBe(
+        invalid(`The access token is from another issuer: expected ${issuer.issuer}`),
+      );
+    }
   });
 
   it("keeps what is active for a while, and asks once for all who ask at once", async () => {
@@ -254,6 +257,11 @@ describe("a function of the author's own", () => {
     ["names no audience", () => ({ ...good(), aud: undefined }), "The access token names no audience"],
     ["names no expiry", () => ({ ...good(), exp: undefined }), "The access token names no expiry"],
     ["names the end of time", () => ({ ...good(), exp: Infinity }), "The access token names no expiry"],
+    [
+      "is bound to a key",
+      () => ({ ...good(), cnf: { jkt: "0ZcOCORZNYy-DWpqq30jZyJGHTN0d2HglBV3uiguA4I" } }),
+      "The access token is bound to a key (DPoP), of which this server takes no proof",
+    ],
     ["has expired", () => ({ ...good(), exp: now() - 60 }), "The access token has expired"],
     ["is undefined", () => undefined, "The access token is not valid"],
   ])("whose answer %s: 401", async (_, answer, why) => {

@@ -138,6 +138,12 @@ describe("a protected server", () => {
   });
 });
 
+it("a server that is served from several processes says the same of itself when it is protected", () => {
+  const server = createServer({ name: "x", version: "1.0.0" });
+  expect(server.localChanges).toBeDefined();
+  expect(protect(server, GOOD).localChanges).toBe(server.localChanges);
+});
+
 it("a protection that fails against its contract lets nobody in", async () => {
   const { metadata } = createProtection(GOOD);
   const handler = createFetchHandler(createServer({ name: "x", version: "1.0.0" }), {

@@ -1,6 +1,7 @@
 /** The raw access token is nowhere: not in what handlers see, not in what callers are told, not on stderr. */
 import { inspect } from "node:util";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { withoutToken } from "../../../src/auth/shared/redact.js";
 import {
   InvalidTokenError,
   type ProtectionOptions,
@@ -233,11 +234,18 @@ describe.each(Object.entries(BINDINGS))("%s", (_, start) => {
     expectNowhere(token, sent);
   });
 
+  it("nor does a claim become claims that nobody made", () => {
+    const claims = JSON.parse('{"sub":"maria","__proto__":{"tenant":"acme"}}') as Record<string, unknown>;
+    const kept = withoutToken(claims, "a token that stands nowhere");
+    expect(kept["tenant"]).toBeUndefined();
+    expect(Object.keys(kept)).toEqual(["sub", "__proto__"]);
+  });
+
   it("and what handlers are given cannot be changed for others", async () => {
     const endpoint = await protectedServer();
     const token = await issuer.issue();
     await endpoint.call("look", token);
     const { auth } = JSON.parse(JSON.parse((await endpoint.call("look", token)).text).result.content[0].text);
-    expect(Object.keys(auth).sort()).toEqual(["claims", "principal", "scopes"]);
+    expect(Object.keys(auth).sort()).toEqual(["claims", "expiresAt", "principal", "scopes"]);
   });
 });

@@ -110,6 +110,17 @@ describe("an exchange", () => {
       /token_type "N_A", expected Bearer/,
     ],
     [
+      "is answered with a token of another kind",
+      () => ({
+        json: {
+          access_token: "x",
+          token_type: "Bearer",
+          issued_token_type: "urn:ietf:params:oauth:token-type:refresh_token",
+        },
+      }),
+      /issued_token_type "urn:ietf:params:oauth:token-type:refresh_token", expected /,
+    ],
+    [
       "is answered with the same token",
       (token) => ({ json: { access_token: token, token_type: "Bearer" } }),
       /answered with the caller's own token/,

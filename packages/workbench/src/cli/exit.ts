@@ -32,7 +32,7 @@ export const EXIT_CODES: readonly (readonly [code: number, meaning: string])[] =
   [EXIT.findings, "the audit found errors; with --strict, or warnings"],
   [EXIT.incomplete, "the audit found no error, but rules could not run"],
   [EXIT.different, "mica replay: an answer differs from what was recorded"],
-  [EXIT.missed, "the catalogue costs more than --budget"],
+  [EXIT.missed, "the catalogue costs more than --budget, or requests of a load failed"],
   [EXIT.failed, "mica itself failed, or could not write its output"],
   [EXIT.interrupted, "interrupted (Ctrl-C); 143 when terminated, 129 when hung up"],
 ];

@@ -1,4 +1,5 @@
 /** Runs one command from its words to its exit code. */
+import type { Agent } from "node:http";
 import type { Readable } from "node:stream";
 import type { Client } from "mica-mcp/client";
 import type { Answering } from "./answering.js";
@@ -85,7 +86,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
     live.say(`mica: ${visible(warning.message)}`);
   };
 
-  const open = async (): Promise<OpenServer> => {
+  const open = async (agent: Agent | undefined): Promise<OpenServer> => {
     const [{ createAnswering }, { callOptions, openTarget }] = await Promise.all([
       import("./answering.js"),
       import("../engine/connect.js"),
@@ -98,6 +99,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       handlers: answering.handlers,
       onServerLine: live.onServerLine,
       onWarning: warn,
+      agent,
     };
     const connected = await openTarget(target, settings);
     return { ...connected, call: { ...callOptions(settings), ...live.callbacks } };
@@ -118,8 +120,8 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       },
       report: live.callbacks.onProgress,
       warn,
-      open: () => {
-        opened ??= open();
+      open: (agent) => {
+        opened ??= open(agent);
         return opened;
       },
     });

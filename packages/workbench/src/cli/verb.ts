@@ -1,4 +1,5 @@
 /** What a verb gets, and what it gives back. */
+import type { Agent } from "node:http";
 import type { Readable } from "node:stream";
 import type { CallOptions, Client } from "mica-mcp/client";
 import type { GivenArguments } from "../engine/arguments.js";
@@ -21,8 +22,8 @@ export interface VerbContext {
   readonly report: CallOptions["onProgress"];
   /** Says something on stderr at once. */
   readonly warn: (warning: VerbWarning) => void;
-  /** Connects, at the first call; whoever runs the verb disconnects. */
-  readonly open: () => Promise<OpenServer>;
+  /** Connects, at the first call, to a URL over that agent; whoever runs the verb disconnects. */
+  readonly open: (agent?: Agent) => Promise<OpenServer>;
 }
 
 /** The standard streams, for verbs that are themselves a channel. */

@@ -234,6 +234,20 @@ export const VERBS: readonly VerbRow[] = [
     load: () => import("./verbs/start.js"),
   },
   {
+    name: "load",
+    summary: "requests per second, latencies and errors under load, by connections or at a constant rate",
+    takes: [],
+    mayTake: "TOOL",
+    pairs: true,
+    options: ["connections", "rate", "seconds", "requests", "method", "allow-writes", "allow-remote", "args"],
+    examples: [
+      "mica load http://127.0.0.1:8931/mcp search tag=db --connections 16",
+      "mica load search tag=db --rate 200 --seconds 30 -- node server.js",
+      "mica load --method tools/list --requests 1000 -- node server.js",
+    ],
+    load: () => import("./verbs/load.js"),
+  },
+  {
     name: "build",
     summary: "bundle a server of yours into one minified file, which starts faster; measures what it saves",
     local: true,

@@ -1,4 +1,5 @@
 /** Connecting to a target, with everything that can be said about it handed over and nothing printed. */
+import type { Agent } from "node:http";
 import {
   type CallOptions,
   type Client,
@@ -33,6 +34,8 @@ export interface ConnectSettings {
   readonly onServerLine: ((line: string) => void) | undefined;
   /** Default: those of whoever is signed in, unless a header says who calls. */
   readonly auth?: HttpAuth | undefined;
+  /** Holds the connections to a URL; default: one of the client's own. */
+  readonly agent?: Agent | undefined;
 }
 
 export interface Connected {
@@ -88,8 +91,8 @@ export function callOptions({
   return { signal, timeoutMs };
 }
 
-function connectTarget(target: Target, { onWarning, onServerLine }: ConnectSettings): ConnectTarget {
-  if (target.kind === "url") return { url: target.url, headers: { ...target.headers } };
+function connectTarget(target: Target, { onWarning, onServerLine, agent }: ConnectSettings): ConnectTarget {
+  if (target.kind === "url") return { url: target.url, headers: { ...target.headers }, agent };
   const { command, args, env, cwd } = target;
   let strays = 0;
   return {

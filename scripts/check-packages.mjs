@@ -64,8 +64,12 @@ try {
     if (!["mica", "incidents-mcp", "calendar-mcp"].includes(name)) continue;
     run(process.execPath, [join(commands, "node_modules", ".bin", name), "--help"], commands);
   }
+  const workbench = join(commands, "node_modules", "mica-workbench");
+  const shipped = weigh(workbench).bytes;
+  if (shipped > 3_500_000) throw new Error(`mica-workbench is ${shipped} bytes by itself`);
+  checkCost(commands);
   console.log(
-    `packages: ${folders.length} packed and used; mica-mcp installs ${packages} packages, ${(bytes / 1000).toFixed(0)} kB`,
+    `packages: ${folders.length} packed and used; mica-mcp installs ${packages} packages, ${(bytes / 1000).toFixed(0)} kB; mica-workbench is ${(shipped / 1000).toFixed(0)} kB`,
   );
 } finally {
   rmSync(work, { recursive: true, force: true });
@@ -77,6 +81,25 @@ function project(name, packages) {
   writeFileSync(join(folder, "package.json"), JSON.stringify({ name, private: true, type: "module" }));
   run("npm", ["install", "--no-audit", "--no-fund", "--loglevel=error", ...packages], folder);
   return folder;
+}
+
+/** The table of tokens is shipped, not installed. */
+function checkCost(folder) {
+  const command = (name) => join(folder, "node_modules", ".bin", name);
+  const words = [
+    "cost",
+    "--json",
+    "--",
+    process.execPath,
+    command("calendar-mcp"),
+    "--database",
+    "cost.sqlite",
+  ];
+  const { result } = JSON.parse(run(process.execPath, [command("mica"), ...words], folder).stdout);
+  if (!(result.total.everyConversation > 0))
+    throw new Error(`mica cost counted ${JSON.stringify(result.total)}`);
+  if (existsSync(join(folder, "node_modules", "gpt-tokenizer")))
+    throw new Error("gpt-tokenizer was installed");
 }
 
 /** The code blocks of the README that name a file. */

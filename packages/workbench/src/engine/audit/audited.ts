@@ -16,7 +16,9 @@ export interface Speaking {
   /** The revision that is spoken with it. */
   readonly revision: string;
   readonly opening: RawExchange;
-  /** The result; empty where a modern server refused the probe with an error that only modern servers give. */
+  /** Whether `opening` is the answer to `server/discover` of a modern server. */
+  readonly discovered: boolean;
+  /** The result; empty where a modern server refused the probe. */
   readonly result: Members;
   readonly capabilities: Members;
   readonly instructions: unknown;

@@ -4,7 +4,7 @@ import { keptAuth } from "../credentials.js";
 import { isObject } from "../json.js";
 import { type Target, targetName } from "../target.js";
 import type { Audited, Era, Members, Speaking } from "./audited.js";
-import { type Catalogue, readCatalogue } from "./catalogue.js";
+import { type Catalogue, LISTS, readCatalogue } from "./catalogue.js";
 import { Inapplicable } from "./rule.js";
 import { type Child, startChild } from "./wire/child.js";
 import { INITIALIZED, initializeRequest, requestOf } from "./wire/envelope.js";
@@ -57,10 +57,24 @@ export async function openAudited(target: Target, settings: AuditSettings): Prom
       settings.era === "modern" || isLocked ? undefined : await openLegacy(links.legacy, spokenModern);
     const locked: Speaking | undefined =
       isLocked && modern ? speakingOf("modern", links.modern, modern) : undefined;
-    const speaking = spokenModern ?? legacy ?? locked;
+    const undiscovered =
+      modern && !spokenModern && !locked
+        ? await openUndiscovered(links.modern, legacy, signal, answerMs)
+        : undefined;
+    const speaking = spokenModern ?? undiscovered ?? legacy ?? locked;
     if (speaking === undefined) throw neither(target, modern, links.legacy.handshake);
     const shared = sharedMaker();
-    const base = { target, settings, links, modern: spokenModern, legacy, speaking, isLocked, shared, tools };
+    const base = {
+      target,
+      settings,
+      links,
+      modern: spokenModern ?? undiscovered,
+      legacy,
+      speaking,
+      isLocked,
+      shared,
+      tools,
+    };
     const first = bind(base, () => catalogue ?? EMPTY, signal);
     if (!isLocked) catalogue = await readCatalogue(speaking.capabilities, first.audited.request);
     return {
@@ -133,7 +147,29 @@ function speakingOf(era: Era, link: Link, opening: RawExchange): Speaking {
   const result = resultOf(opening) ?? {};
   const capabilities = isObject(result["capabilities"]) ? result["capabilities"] : {};
   const { revision } = link;
-  return { era, revision, opening, result, capabilities, instructions: result["instructions"] };
+  const discovered = era === "modern" && result["supportedVersions"] !== undefined;
+  return { era, revision, opening, discovered, result, capabilities, instructions: result["instructions"] };
+}
+
+/** A server that serves modern requests and has no `server/discover`: told by a list with a `resultType`. */
+async function openUndiscovered(
+  link: Link,
+  legacy: Speaking | undefined,
+  signal: AbortSignal,
+  answerMs: number,
+): Promise<Speaking | undefined> {
+  const capabilities: Record<string, unknown> = {};
+  let opening: RawExchange | undefined;
+  for (const { method, capability } of Object.values(LISTS)) {
+    const options = { signal, answerMs, timeoutMs: Math.min(PROBE_MS, answerMs) };
+    const exchange = await link.send(requestOf(link.nextId(), method, {}, link), {}, options);
+    if (exchange.ended !== undefined) break;
+    // What an earlier revision serves has no type.
+    if (resultOf(exchange)?.["resultType"] === undefined) continue;
+    opening ??= exchange;
+    capabilities[capability] = legacy?.capabilities[capability] ?? {};
+  }
+  return opening && { ...speakingOf("modern", link, opening), discovered: false, capabilities };
 }
 
 function neither(target: Target, modern: RawExchange | undefined, legacy: RawExchange | undefined): McpError {

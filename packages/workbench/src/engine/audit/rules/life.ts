@@ -1,11 +1,14 @@
 /** The life of one process from its start over some requests to the end of its input, watched byte by byte. */
-import type { Audited } from "../audited.js";
+import type { Audited, Request } from "../audited.js";
 import type { Exit, Line } from "../wire/child.js";
 import type { Descendant } from "../wire/descendants.js";
+import { INITIALIZED, initializeRequest } from "../wire/envelope.js";
 
 export interface Life {
   /** All of stdout, what has no newline included. */
   readonly lines: readonly Line[];
+  /** The ids of the requests that were sent. */
+  readonly asked: readonly (string | number)[];
   /** Lines that were there before anything was sent. */
   readonly startLines: number;
   /** The length of stdout when its input was closed. */
@@ -35,8 +38,19 @@ async function watch(audited: Audited): Promise<Life> {
   // Some starts take longer than others: what is said before the first answer, and was not asked for, counts as well.
   await child.until(() => (child.lines(true).length > 0 || child.exit ? true : undefined), QUIET_MS);
   const startLines = child.lines(true).length;
-  await greet(audited, child);
-  for (const method of listsOf(audited)) await child.ask(audited.message(method), audited.answerMs);
+  const asked: (string | number)[] = [];
+  const ask = async (request: Request) => {
+    asked.push(request.id);
+    await child.ask(request, audited.answerMs);
+  };
+  if (audited.era === "modern") await ask(audited.message("server/discover"));
+  else {
+    await ask(initializeRequest("opening"));
+    child.write(INITIALIZED);
+  }
+  for (const method of listsOf(audited)) await ask(audited.message(method));
+  // An error belongs to what is looked at as well.
+  await ask(audited.message("mica/no-such-method"));
   const closedAt = child.stdout().length;
   const closed = performance.now();
   child.endInput();
@@ -47,19 +61,7 @@ async function watch(audited: Audited): Promise<Life> {
   const lines = child.lines(true);
   const stderr = child.stderr();
   await child.kill();
-  return { lines, startLines, closedAt, stderr, exit, exitMs, left };
-}
-
-async function greet(
-  { era, answerMs, message }: Audited,
-  child: ReturnType<Audited["spawn"]>,
-): Promise<void> {
-  if (era === "modern") await child.ask(message("server/discover"), answerMs);
-  else {
-    const { INITIALIZED, initializeRequest } = await import("../wire/envelope.js");
-    await child.ask(initializeRequest("opening"), answerMs);
-    child.write(INITIALIZED);
-  }
+  return { lines, asked, startLines, closedAt, stderr, exit, exitMs, left };
 }
 
 function listsOf({ catalogue }: Audited): string[] {

@@ -64,14 +64,15 @@ export function standardHeaders(
     "Content-Type": "application/json",
     Accept: "application/json, text/event-stream",
   };
-  if (!isObject(message)) return headers;
-  const { method } = message;
-  const params = isObject(message["params"]) ? message["params"] : {};
+  const method = isObject(message) ? message["method"] : undefined;
   if (era === "legacy") {
-    if (method !== "initialize") headers["MCP-Protocol-Version"] = revision;
+    if (method === "initialize") return headers;
+    headers["MCP-Protocol-Version"] = revision;
     if (session !== undefined) headers["Mcp-Session-Id"] = session;
     return headers;
   }
+  if (!isObject(message)) return headers;
+  const params = isObject(message["params"]) ? message["params"] : {};
   const meta = isObject(params["_meta"]) ? params["_meta"] : {};
   const version = meta[META.version];
   headers["MCP-Protocol-Version"] = typeof version === "string" ? headerValue(version) : revision;

@@ -14,6 +14,8 @@ export interface HttpSending {
   readonly signal: AbortSignal;
   /** Called with each event's data; true says that nothing more is wanted. */
   readonly isEnough: (data: readonly string[]) => boolean;
+  /** Whether a stream of events is not waited for. */
+  readonly headOnly?: boolean;
 }
 
 export interface HttpReceived extends HttpAnswer {
@@ -32,7 +34,7 @@ const agents = {
 
 /** @throws McpError `connect_failed` or `connection_lost` where there was no answer at all. */
 export function sendHttp(sending: HttpSending): Promise<HttpReceived> {
-  const { method, headers, body, timeoutMs, signal, isEnough } = sending;
+  const { method, headers, body, timeoutMs, signal, isEnough, headOnly } = sending;
   const url = new URL(sending.url);
   const secure = url.protocol === "https:";
   const all = body === undefined ? headers : { ...headers, "Content-Length": String(body.byteLength) };
@@ -63,6 +65,11 @@ export function sendHttp(sending: HttpSending): Promise<HttpReceived> {
     outgoing.on("response", (response) => {
       answer = response;
       const stream = /^text\/event-stream\b/i.test(response.headers["content-type"] ?? "");
+      if (stream && headOnly) {
+        settle(undefined);
+        outgoing.destroy();
+        return;
+      }
       response.on("data", (chunk: Buffer) => {
         chunks.push(chunk);
         length += chunk.length;

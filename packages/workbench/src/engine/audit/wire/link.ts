@@ -12,7 +12,7 @@ import {
   standardHeaders,
 } from "./envelope.js";
 import { sendHttp } from "./http.js";
-import { messagesIn, type RawExchange, type RawOptions, responseIn, resultOf } from "./raw.js";
+import { isResponse, messagesIn, type RawExchange, type RawOptions, responseIn, resultOf } from "./raw.js";
 
 export type Sent = Members | string | Uint8Array;
 export type Headers = Readonly<Record<string, string | undefined>>;
@@ -50,7 +50,8 @@ export function readMessage(message: Sent): unknown {
 }
 
 function idOf(message: unknown): string | number | undefined {
-  if (!isObject(message) || typeof message["method"] !== "string") return undefined;
+  if (!isObject(message) || message["jsonrpc"] !== "2.0" || typeof message["method"] !== "string")
+    return undefined;
   const { id } = message;
   return typeof id === "string" || typeof id === "number" ? id : undefined;
 }
@@ -150,7 +151,7 @@ export function httpLink(
   async function exchange(message: Sent, headers: Headers, options: Sending): Promise<RawExchange> {
     const sent = textOf(message);
     const id = idOf(readMessage(message));
-    const { method = "POST", url = target.url, timeoutMs, answerMs } = options;
+    const { method = "POST", url = target.url, timeoutMs, answerMs, isEnough, headOnly } = options;
     const body = method === "POST" || sent !== "" ? bytesOf(message) : undefined;
     const received = await sendHttp({
       url,
@@ -159,8 +160,10 @@ export function httpLink(
       body,
       timeoutMs: timeoutMs ?? answerMs,
       signal: options.signal,
-      isEnough: (data) =>
-        id !== undefined && messagesIn(data).some((one) => one["id"] === id && !("method" in one)),
+      headOnly: headOnly ?? false,
+      isEnough:
+        isEnough ??
+        ((data) => id !== undefined && messagesIn(data).some((one) => one["id"] === id && isResponse(one))),
     });
     const { texts, ended, ...http } = received;
     const messages = messagesIn(texts);

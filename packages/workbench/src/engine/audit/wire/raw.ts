@@ -33,6 +33,10 @@ export interface RawOptions {
   readonly method?: string | undefined;
   /** HTTP: another URL of the same server. */
   readonly url?: string | undefined;
+  /** HTTP: a stream of events is not waited for, its status and headers are enough. */
+  readonly headOnly?: boolean | undefined;
+  /** HTTP: whether these data of events are all that is wanted. Default: the response is among them. */
+  readonly isEnough?: ((texts: readonly string[]) => boolean) | undefined;
 }
 
 /** The member `result` of the response, where it is an object. */
@@ -84,5 +88,18 @@ export function seen({ http, texts, ended }: RawExchange, most = 400): string {
   const what = http === undefined ? body : `HTTP ${http.status}${body === "" ? ", no body" : `: ${body}`}`;
   const shown = what.length > most ? `${what.slice(0, most)}... (${what.length} characters)` : what;
   if (shown !== "") return shown;
-  return ended === "closed" ? "nothing; the process ended" : "no answer";
+  if (ended === "closed") return "nothing; the process ended";
+  return ended === "timeout" ? "no answer" : "nothing, and an answer to the next request";
+}
+
+/** What was sent, and what came of it. */
+export function sentAndSeen(exchange: RawExchange, most = 300): string {
+  const { sent } = exchange;
+  const shown = sent.length > most ? `${sent.slice(0, most)}... (${sent.length} characters)` : sent;
+  return `sent ${shown}\ngot  ${seen(exchange, most)}`;
+}
+
+/** Whether it was refused, by an error or by a status. */
+export function isRefused(exchange: RawExchange): boolean {
+  return errorOf(exchange) !== undefined || (exchange.http !== undefined && exchange.http.status >= 400);
 }

@@ -8,7 +8,7 @@ import { type Audit, audit } from "../../../src/engine/audit/audit.js";
 import { RULES } from "../../../src/engine/audit/rules.js";
 import type { Target } from "../../../src/engine/target.js";
 import { bundle } from "../../build-command.js";
-import { DEFECTS, type Defect } from "../../fixtures/audit/defects.js";
+import { DEFECTS, type Defect, WIRE_DEFECTS } from "../../fixtures/audit/defects.js";
 
 let directory: string;
 let program: string;
@@ -107,7 +107,7 @@ describe("the clean twins", () => {
   });
 });
 
-describe("all at once", () => {
+describe("all of the wire at once", () => {
   it.concurrent.for([
     ["modern", "stdio"],
     ["modern", "http"],
@@ -115,7 +115,7 @@ describe("all at once", () => {
     ["legacy", "http"],
     ["protected", "http"],
   ] as const)("%s over %s", { timeout: 120_000 }, async ([kind, binding]) => {
-    const planted = DEFECTS.filter(
+    const planted = WIRE_DEFECTS.filter(
       (defect) =>
         defect.alone === undefined &&
         bindingsOf(defect).some((one) => one === binding) &&

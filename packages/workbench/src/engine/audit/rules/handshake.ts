@@ -126,6 +126,7 @@ export const HANDSHAKE: readonly Rule[] = [
       const set = (level: string) =>
         audited.raw(audited.message("logging/setLevel", { level }, "legacy"), {}, { era: "legacy" });
       const taken = await set("warning");
+      if (errorOf(taken)?.code === -32601) throw new Inapplicable("logging/setLevel is an unknown method");
       const refused = await set("loudest");
       const found: Found[] = [];
       if (resultOf(taken) === undefined)

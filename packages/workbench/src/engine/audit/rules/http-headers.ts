@@ -209,6 +209,8 @@ async function served(
   const exchange: RawExchange = await audited.raw(request, headers);
   const refusedForIt = errorOf(exchange)?.code === -32020 || (exchange.http?.status ?? 200) >= 400;
   if (resultOf(exchange) !== undefined || !refusedForIt) return [];
+  // What is refused in any case says nothing about the headers.
+  if (isRefused(await audited.raw(audited.message(proper.method, proper.params)))) return [];
   const changed = Object.entries(headers).filter(([, value]) => value !== undefined);
   const evidence = `${changed.map(([name, value]) => `${name}: ${value}`).join("\n")}\n${sentAndSeen(exchange)}`;
   return [{ message, evidence, fix }];

@@ -1,13 +1,12 @@
 /** How requests and notifications are answered: under their ids, with the right errors, or not at all (basic, Messages). */
 import type { Audited, Members } from "../audited.js";
-import { type Found, Inapplicable, type Rule } from "../rule.js";
-import { errorOf, isResponse, type RawExchange, resultOf, sentAndSeen } from "../wire/raw.js";
+import type { Found, Rule } from "../rule.js";
+import { errorOf, isResponse, type RawExchange, sentAndSeen } from "../wire/raw.js";
 import { ordinary } from "./ordinary.js";
 
 const IDS: readonly (string | number)[] = [0, -1, "", "0", "a b", "é\u{1f600}", Number.MAX_SAFE_INTEGER];
-/** Names that no server has. */
+/** A name that no server has. */
 const NO_NAME = "mica_audit_no_such_name";
-const NO_URI = "mica-audit://no/such/resource";
 
 /** Codes that this revision defines among those that it reserves (basic, Error Codes). */
 const DEFINED: readonly number[] = [-32020, -32021, -32022];
@@ -56,36 +55,6 @@ export const REQUESTS: readonly Rule[] = [
     },
   },
   {
-    id: "unknown-resource",
-    severity: "error",
-    section: "server/resources, Error Handling",
-    title: "A resource that is not there is an error",
-    async run(audited) {
-      if (audited.catalogue.resources === undefined) throw new Inapplicable("it declares no resources");
-      const exchange = await audited.request("resources/read", { uri: NO_URI });
-      const wanted = audited.era === "modern" ? -32602 : -32002;
-      const code = errorOf(exchange)?.code;
-      if (code === wanted) return [];
-      const result = resultOf(exchange);
-      if (result !== undefined && !isEmptyContents(result)) throw new Inapplicable("it reads any URI");
-      // Before, -32002 was only recommended: "Servers SHOULD return standard JSON-RPC errors".
-      const severity = audited.era === "modern" ? "error" : "warning";
-      return [
-        {
-          message:
-            result === undefined
-              ? `Reading an unknown resource is not answered with ${wanted}`
-              : "Reading an unknown resource gives empty contents",
-          evidence: sentAndSeen(exchange),
-          fix: `Answer error ${wanted}, with the URI in its data.`,
-          severity,
-        },
-      ];
-    },
-  },
-  unknownName("unknown-tool", "server/tools, Error Handling", "tool", "tools", "tools/call"),
-  unknownName("unknown-prompt", "server/prompts, Error Handling", "prompt", "prompts", "prompts/get"),
-  {
     id: "error-codes",
     severity: "error",
     section: "basic, Error Codes",
@@ -111,33 +80,6 @@ export const REQUESTS: readonly Rule[] = [
     },
   },
 ];
-
-function unknownName(
-  id: string,
-  section: string,
-  noun: string,
-  list: "tools" | "prompts",
-  method: string,
-): Rule {
-  return {
-    id,
-    severity: "warning",
-    section,
-    title: `A ${noun} that is not there is error -32602`,
-    async run(audited) {
-      if (audited.catalogue[list] === undefined) throw new Inapplicable(`it declares no ${list}`);
-      const exchange = await audited.request(method, { name: NO_NAME, arguments: {} });
-      if (errorOf(exchange)?.code === -32602) return [];
-      return [
-        {
-          message: `${method} of an unknown ${noun} is not answered with -32602`,
-          evidence: sentAndSeen(exchange),
-          fix: `Answer error -32602 naming the ${noun}.`,
-        },
-      ];
-    },
-  };
-}
 
 /** Requests that can only fail. */
 async function provoked(audited: Audited): Promise<RawExchange[]> {
@@ -167,10 +109,6 @@ function notifications(audited: Audited): [what: string, message: Members][] {
     ],
     ["A notification with the name of a request", { ...request, id: undefined }],
   ];
-}
-
-function isEmptyContents(result: Members): boolean {
-  return !Array.isArray(result["contents"]) || result["contents"].length === 0;
 }
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);

@@ -35,24 +35,37 @@ interface Asked {
 }
 
 async function compareProcesses(audited: Audited): Promise<Found[]> {
-  const lists = (Object.keys(LISTS) as ListName[])
-    .filter((list) => audited.catalogue[list] !== undefined)
-    .map(
-      (list): Asked => ({ what: LISTS[list].method, method: LISTS[list].method, params: {}, isList: true }),
-    );
-  const samples = samplesOf(audited).map(
-    ({ what, method, params }): Asked => ({ what, method, params, isList: false }),
-  );
-  const all = [...lists, ...samples].slice(0, MOST_COMPARED);
-  const used = await usedAnswers(audited, all);
+  const all = askedOf(audited);
   const until = performance.now() + MOST_MS;
-  const found: Found[] = [];
-  for (const [index, asked] of all.entries()) {
+  const fresh: unknown[] = [];
+  for (const asked of all) {
     if (performance.now() > until || audited.signal.aborted) break;
-    const difference = await compare(audited, asked, used[index] ?? []);
+    fresh.push(await freshAnswer(audited, asked));
+  }
+  const compared = all.slice(0, fresh.length);
+  const used = await usedAnswers(audited, compared);
+  const found: Found[] = [];
+  for (const [index, asked] of compared.entries()) {
+    const difference = await compare(audited, asked, fresh[index], used[index] ?? []);
     if (difference !== undefined) found.push(difference);
   }
   return found;
+}
+
+/** Lists and reads: what writes leaves a world behind that answers differently. */
+function askedOf(audited: Audited): Asked[] {
+  const lists = (Object.keys(LISTS) as ListName[])
+    .filter((list) => audited.catalogue[list] !== undefined)
+    .map((list): Asked => {
+      const { method } = LISTS[list];
+      return { what: method, method, params: {}, isList: true };
+    });
+  const samples = samplesOf(audited)
+    .filter(({ method, definition: { annotations } }) => {
+      return method !== "tools/call" || (isObject(annotations) && annotations["readOnlyHint"] === true);
+    })
+    .map(({ what, method, params }): Asked => ({ what, method, params, isList: false }));
+  return [...lists, ...samples].slice(0, MOST_COMPARED);
 }
 
 /** By request: its answers in one process that serves all of them, twice. */
@@ -66,17 +79,22 @@ async function usedAnswers(audited: Audited, all: readonly Asked[]): Promise<unk
   return answers;
 }
 
-async function compare(audited: Audited, asked: Asked, used: readonly unknown[]): Promise<Found | undefined> {
-  const fresh = () => freshAnswer(audited, asked);
-  const first = await fresh();
-  const other = used.find((answer) => !isDeepStrictEqual(answer, first));
-  if (first === undefined || other === undefined) return undefined;
-  // The world may have changed between them: a fresh process must still say the same, twice.
-  for (let again = 0; again < 2; again++) if (!isDeepStrictEqual(await fresh(), first)) return undefined;
+async function compare(
+  audited: Audited,
+  asked: Asked,
+  fresh: unknown,
+  used: readonly unknown[],
+): Promise<Found | undefined> {
+  const other = used.find((answer) => !isDeepStrictEqual(answer, fresh));
+  if (fresh === undefined || other === undefined) return undefined;
+  // The world may have changed meanwhile, or changes all the time: fresh processes must still say the same.
+  for (let again = 0; again < 2; again++) {
+    if (!isDeepStrictEqual(await freshAnswer(audited, asked), fresh)) return undefined;
+  }
   const { what, isList } = asked;
   return {
     message: `${isList ? what : `The ${what}`} is answered differently by a process that has served other requests`,
-    evidence: `a fresh process: ${shown(first, 300)}\none in use: ${shown(other, 300)}`,
+    evidence: `a fresh process: ${shown(fresh, 300)}\none in use: ${shown(other, 300)}`,
     fix: isList
       ? "Let the list depend on the request alone."
       : "Keep what must outlive a request in a store, under an identifier that the caller passes.",

@@ -2,6 +2,7 @@
  * `requestState`: state that was tampered with is refused, and state of one request is of no use to another
  * (basic/patterns/mrtr, Server Requirements). Only for tools that may be called, because every retry is a call.
  */
+import { isDeepStrictEqual } from "node:util";
 import { isObject, shown } from "../../json.js";
 import type { Audited, Members } from "../audited.js";
 import { type Found, Inapplicable, type Rule } from "../rule.js";
@@ -40,6 +41,8 @@ interface Round {
   readonly state: string;
   readonly inputResponses: Members;
   readonly honest: RawExchange;
+  /** Whether it asks again, or fails, without the state. */
+  readonly isNeeded: boolean;
 }
 
 async function each(
@@ -49,7 +52,7 @@ async function each(
   const rounds = await audited.once("rounds", () => roundsOf(audited));
   if (rounds.length === 0) {
     throw new Inapplicable(
-      "no tool that may be called asks for input with a requestState that it needs; --allow-writes allows others",
+      "no tool that may be called asks for input with a requestState; --allow-writes allows others",
     );
   }
   const found: Found[] = [];
@@ -63,23 +66,40 @@ function call(audited: Audited, tool: string, args: Members, more: Members = {})
   return audited.request("tools/call", { name: tool, arguments: args, ...more, _meta });
 }
 
+/** Rounds of questions that are answered: a tool may ask without end. */
+const MOST_ROUNDS = 5;
+
 async function roundsOf(audited: Audited): Promise<Round[]> {
   const rounds: Round[] = [];
   for (const { name, inputSchema } of callableTools(audited, audited.catalogue.tools?.entries ?? [])) {
     const args = sampleArguments(inputSchema);
     if (args === undefined) continue;
-    const tool = String(name);
-    const asked = resultOf(await call(audited, tool, args));
-    const { requestState: state, inputRequests } = asked ?? {};
-    if (asked?.["resultType"] !== "input_required" || typeof state !== "string" || state === "") continue;
-    const inputResponses = answersTo(inputRequests);
-    const honest = await call(audited, tool, args, { inputResponses, requestState: state });
-    if (!succeeded(honest)) continue;
-    // Where it goes on without the state as well, the state decides nothing, and may be left unprotected.
-    if (succeeded(await call(audited, tool, args, { inputResponses }))) continue;
-    rounds.push({ tool, schema: inputSchema, args, state, inputResponses, honest });
+    const round = await lastRound(audited, String(name), args);
+    if (round !== undefined) rounds.push({ ...round, schema: inputSchema });
   }
   return rounds;
+}
+
+/** Answers what it asks until it comes to its end; undefined where it never does, or has no state. */
+async function lastRound(
+  audited: Audited,
+  tool: string,
+  args: Members,
+): Promise<Omit<Round, "schema"> | undefined> {
+  let exchange = await call(audited, tool, args);
+  for (let count = 0; count < MOST_ROUNDS; count++) {
+    const asked = resultOf(exchange);
+    const { requestState: state, inputRequests } = asked ?? {};
+    if (asked?.["resultType"] !== "input_required") return undefined;
+    const inputResponses = answersTo(inputRequests);
+    const isStated = typeof state === "string" && state !== "";
+    exchange = await call(audited, tool, args, { inputResponses, ...(isStated && { requestState: state }) });
+    if (!succeeded(exchange)) continue;
+    if (!isStated) return undefined;
+    const isNeeded = !succeeded(await call(audited, tool, args, { inputResponses }));
+    return { tool, args, state, inputResponses, honest: exchange, isNeeded };
+  }
+  return undefined;
 }
 
 /** It came to its end, and not to an error: what asks again has not taken the state for its own. */
@@ -119,15 +139,14 @@ function fullForm(schema: unknown): Members {
   );
 }
 
-async function forged(
-  { tool, args, state, inputResponses, honest }: Round,
-  audited: Audited,
-): Promise<Found[]> {
+async function forged(round: Round, audited: Audited): Promise<Found[]> {
+  const { tool, args, state, inputResponses, honest } = round;
+  const isMisled = await misleading(round, audited);
   const accepted: string[] = [];
   let evidence = "";
   for (const { how, state: requestState } of forgeries(state)) {
     const exchange = await call(audited, tool, args, { inputResponses, requestState });
-    if (!succeeded(exchange)) continue;
+    if (!isMisled(exchange)) continue;
     if (evidence === "")
       evidence = `${shown(requestState, 200)} instead of ${shown(state, 200)} (${how}): ${seen(exchange)}`;
     accepted.push(how);
@@ -140,6 +159,20 @@ async function forged(
       fix: "Seal it (AEAD or HMAC over all of it) and refuse what does not verify.",
     },
   ];
+}
+
+/**
+ * What an answer to a forgery must be to prove anything. Where the state is not needed it may be that nobody looks at
+ * it, and "integrity protection MAY be omitted": then the answer must also be another one than otherwise.
+ */
+async function misleading(
+  { tool, args, state, inputResponses, honest, isNeeded }: Round,
+  audited: Audited,
+): Promise<(exchange: RawExchange) => boolean> {
+  if (isNeeded) return succeeded;
+  const again = await call(audited, tool, args, { inputResponses, requestState: state });
+  if (!isDeepStrictEqual(resultOf(again), resultOf(honest))) return () => false;
+  return (exchange) => succeeded(exchange) && !isDeepStrictEqual(resultOf(exchange), resultOf(honest));
 }
 
 async function replayed(

@@ -76,6 +76,19 @@ function sampleObject({ properties, required }: Schema, root: Schema, depth: num
   );
 }
 
+/** What is called a URI is one, whether its schema says so or not: answers repeat it as that. */
+function named(schema: unknown, name: string): unknown {
+  const isText = isObject(schema) && schema["type"] === "string" && schema["format"] === undefined;
+  return isText && isUriName(name) ? { ...schema, format: "uri" } : schema;
+}
+
+export function isUriName(name: string): boolean {
+  return /(?:^|[_.-])(?:ur[il]|link|href)$|ur[il]$|Ur[il]$|UR[IL]$/.test(name);
+}
+
+/** Of a name that nobody can have (RFC 2606): what is called with it reaches nobody. */
+export const SAMPLE_URI = "https://sample.invalid/";
+
 function sampleArray({ items, minItems }: Schema, root: Schema, depth: number): unknown[] {
   const length = typeof minItems === "number" && depth < DEPTH ? Math.min(Math.max(minItems, 0), 10) : 0;
   return Array.from({ length }, () => sample(items ?? {}, root, depth + 1));
@@ -95,11 +108,11 @@ const BY_FORMAT: Readonly<Record<string, string>> = {
   "date-time": "2026-07-28T09:00:00Z",
   time: "09:00:00Z",
   duration: "PT1H",
-  email: "somebody@example.com",
-  hostname: "example.com",
+  email: "somebody@sample.invalid",
+  hostname: "sample.invalid",
   ipv4: "192.0.2.1",
   ipv6: "2001:db8::1",
-  uri: "https://example.com/",
+  uri: SAMPLE_URI,
   uuid: "00000000-0000-4000-8000-000000000000",
 };
 

@@ -3,7 +3,7 @@ import { isObject } from "../../json.js";
 import type { Audited, Members } from "../audited.js";
 import type { RawExchange } from "../wire/raw.js";
 import { destructiveVerb } from "./annotations.js";
-import { sampleArguments } from "./sample-values.js";
+import { isUriName, SAMPLE_URI, sampleArguments } from "./sample-values.js";
 
 export interface Sample {
   /** `tool find_notes`, `resource notes://all`. */
@@ -59,7 +59,7 @@ export function promptArguments({ arguments: declared }: Members): Record<string
   return Object.fromEntries(
     all
       .filter(({ required, name }) => required === true && typeof name === "string")
-      .map(({ name }) => [String(name), "sample"]),
+      .map(({ name }) => [String(name), isUriName(String(name)) ? SAMPLE_URI : "sample"]),
   );
 }
 

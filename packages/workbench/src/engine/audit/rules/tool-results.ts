@@ -191,7 +191,9 @@ function accepted({ kind, what, params, exchange }: Provoked, tools: readonly Me
 
 function protocolErrors({ kind, what, params, exchange }: Provoked): PerTool[] {
   if (kind !== "missing arguments" && kind !== "wrong arguments") return [];
-  if (errorOf(exchange) === undefined) return [];
+  const code = errorOf(exchange)?.code;
+  // Those of the specification are about the message (a mirrored header, a capability), not about the arguments.
+  if (typeof code !== "number" || (code <= -32020 && code >= -32099)) return [];
   return [
     {
       what,

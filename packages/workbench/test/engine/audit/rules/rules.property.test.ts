@@ -199,6 +199,19 @@ describe("made up values", () => {
   });
 });
 
+it("what is called a URI is made up as one", () => {
+  for (const name of ["uri", "url", "resourceUri", "callback_url", "imageURL"]) {
+    const schema = { type: "object", properties: { [name]: { type: "string" } }, required: [name] };
+    expect(sampleArguments(schema), name).toEqual({ [name]: "https://sample.invalid/" });
+  }
+  const schema = {
+    type: "object",
+    properties: { curl: { type: "string" }, url: { type: "integer" } },
+    required: ["url"],
+  };
+  expect(sampleArguments(schema)).toEqual({ url: 1 });
+});
+
 describe("forgeries", () => {
   it("are never the state itself, whatever it is", () => {
     fc.assert(

@@ -72,7 +72,10 @@ function sampleObject({ properties, required }: Schema, root: Schema, depth: num
   return Object.fromEntries(
     names
       .slice(0, 100)
-      .map((name) => [name, sample(Object.hasOwn(known, name) ? known[name] : {}, root, depth + 1)]),
+      .map((name) => [
+        name,
+        sample(Object.hasOwn(known, name) ? named(known[name], name) : {}, root, depth + 1),
+      ]),
   );
 }
 

@@ -3,7 +3,7 @@
  * and unscored scenarios alike. One line per scenario; the last line has the counts.
  *
  * `--json` prints one document with every check instead. `--only TEXT` runs scenarios with TEXT in
- * "LEG REVISION NAME".
+ * "LEG REVISION NAME". `--jobs N` runs so many at a time, each beside a server of its own; default 2.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -21,8 +21,15 @@ const EXTENSION = "extension";
 const OUTCOMES = ["passed", "failed", "not run"];
 
 const { values: options } = parseArgs({
-  options: { json: { type: "boolean", default: false }, only: { type: "string", default: "" } },
+  options: {
+    json: { type: "boolean", default: false },
+    only: { type: "string", default: "" },
+    jobs: { type: "string", default: "2" },
+  },
 });
+const jobs = Number(options.jobs);
+if (!Number.isSafeInteger(jobs) || jobs < 1)
+  throw new Error(`--jobs: expected a number from 1, got ${options.jobs}`);
 const print = options.json ? () => {} : (line) => console.log(line);
 
 const root = join(dirname(fileURLToPath(import.meta.url)), "..");
@@ -33,20 +40,34 @@ const { legs, elsewhere } = planned();
 const results = [];
 print(`@modelcontextprotocol/conformance ${VERSION}`);
 for (const { leg, revision, scenarios } of legs) {
-  const served = leg === "server" && scenarios.length > 0 ? await serve() : undefined;
-  // The suite takes a command apart at its spaces, so paths are given from the root.
-  const target = served
-    ? ["--url", served.url]
-    : ["--command", [relative(root, node), join("conformance", "everything-client.mjs")].join(" ")];
-  for (const scenario of scenarios) {
-    const result = { ...scenario, ...(await outcomeOf(scenario, target)) };
-    results.push(result);
-    report(result);
-  }
-  await served?.close();
+  await runAll(leg, scenarios);
   if (scenarios.length > 0) print(`${leg} ${revision}: ${counts(leg, revision)}\n`);
 }
 conclude();
+
+/** Runs scenarios, some at a time, and reports them in their order. */
+async function runAll(leg, scenarios) {
+  const outcomes = scenarios.map(() => undefined);
+  let next = 0;
+  let reported = 0;
+  async function lane() {
+    const served = leg === "server" ? await serve() : undefined;
+    // The suite takes a command apart at its spaces, so paths are given from the root.
+    const target = served
+      ? ["--url", served.url]
+      : ["--command", [relative(root, node), join("conformance", "everything-client.mjs")].join(" ")];
+    while (next < scenarios.length) {
+      const at = next++;
+      outcomes[at] = { ...scenarios[at], ...(await outcomeOf(scenarios[at], target)) };
+      for (; reported < scenarios.length && outcomes[reported] !== undefined; reported++) {
+        results.push(outcomes[reported]);
+        report(outcomes[reported]);
+      }
+    }
+    await served?.close();
+  }
+  await Promise.all(Array.from({ length: Math.min(jobs, scenarios.length) }, lane));
+}
 
 /** Which scenarios are run, by leg and revision; and which are of no leg. */
 function planned() {

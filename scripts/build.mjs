@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 const CHUNKS = [
   {
     name: "base",
-    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options)\.ts|server\/expiry\.ts|stdio\/(?:lines|fair|outbox|limits|own-stdout|deadline|overlong|launch-options|launch-stdio)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|values))/,
+    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options)\.ts|server\/expiry\.ts|stdio\/(?:lines|fair|outbox|limits|own-stdout|deadline|overlong|launch-options|launch-stdio)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|time-limit|values))/,
     priority: 2,
   },
   { name: "http-wire", test: /\/src\/http\/(?:headers|sse)\./, priority: 2 },

@@ -3,6 +3,7 @@ import type { JsonSchema } from "../protocol/features.js";
 import { compileSchema } from "./compile.js";
 import { dialectOf } from "./dialect.js";
 import { type Check, Run } from "./evaluation.js";
+import { hasSlowPattern, withinTime } from "./time-limit.js";
 import type { Problem } from "./validate.js";
 
 /**
@@ -29,7 +30,9 @@ export function compileJsonSchema(schema: JsonSchema | boolean): JsonSchemaValid
     );
   }
   const check = compileSchema(schema, dialect);
-  return (value) => (check(value, new Run(value, undefined), undefined) ? [] : allProblems(check, value));
+  const validate: JsonSchemaValidator = (value) =>
+    check(value, new Run(value, undefined), undefined) ? [] : allProblems(check, value);
+  return hasSlowPattern(schema) ? (value) => withinTime(() => validate(value)) : validate;
 }
 
 function allProblems(check: Check, value: unknown): Problem[] {

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import type { JsonSchema } from "../../src/protocol/features.js";
 import { compileJsonSchema } from "../../src/schema/json-schema.js";
+import { MAX_VALIDATION_MS, maySlowDown } from "../../src/schema/time-limit.js";
 
 type Case = [what: string, schema: JsonSchema | boolean, valid: unknown[], invalid: unknown[]];
 
@@ -551,6 +552,34 @@ describe("compileJsonSchema", () => {
     let value = {};
     for (let depth = 0; depth < 60; depth++) value = { next: value };
     expect(() => validate(value)).toThrow(/validation was given up after \d+ steps/);
+  });
+
+  it.each([
+    ["pattern", { pattern: "^(a+)+$" }, `${"a".repeat(60)}b`],
+    ["patternProperties", { patternProperties: { "(a|aa)+$": true } }, { [`${"a".repeat(60)}b`]: 1 }],
+    ["a pattern deep inside", { items: { anyOf: [{ pattern: "^(.*)*x$" }] } }, ["y".repeat(60)]],
+  ])("gives up %s that would take for ever, and goes on with the next", (_what, schema, value) => {
+    const validate = compileJsonSchema(schema);
+    const began = performance.now();
+    expect(() => validate(value)).toThrow(`validation was given up after ${MAX_VALIDATION_MS} ms`);
+    expect(performance.now() - began).toBeLessThan(MAX_VALIDATION_MS + 1_500);
+    expect(validate(7)).toEqual([]);
+  });
+
+  it.each([
+    ["^[a-z]+$", false],
+    ["^\\d{4}-\\d{2}$", false],
+    ["^a(b|c)d{1,20}$", false],
+    ["[a-z]+$", true],
+    ["^(a+)+$", true],
+    ["^(ab){3}$", true],
+    ["^(?:a|b)*$", true],
+    ["^.*=.*$", true],
+    ["^a{1,999}a{1,999}$", true],
+    ["^(a)\\1$", true],
+    ["^\\(\\)[*+)]$", false],
+  ])("says of %j whether it may take long: %j", (pattern, slow) => {
+    expect(maySlowDown(pattern)).toBe(slow);
   });
 
   it("takes large values without giving up", () => {

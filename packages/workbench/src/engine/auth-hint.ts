@@ -5,10 +5,12 @@ import { shellWord, type Target, targetName } from "./target.js";
 export function withAuthHint(error: unknown, target: Target): unknown {
   if (!(error instanceof Error) || target.kind !== "url") return error;
   const { reason, cause } = error as { reason?: unknown; cause?: { status?: unknown } };
-  const status = reason === "sign_in_needed" ? 401 : reason === undefined ? cause?.status : undefined;
+  const status = reason === undefined ? cause?.status : undefined;
   const isGiven = Object.keys(target.headers).some((name) => /^authorization$/i.test(name));
   const login = `mica login ${shellWord(targetName(target))}`;
-  if (status === 401) {
+  // Whoever is signed in, and lacks something, knows how that goes.
+  if (reason === "sign_in_needed") error.message += `; ${login} signs in`;
+  else if (status === 401) {
     error.message += isGiven
       ? `; the Authorization that --header gives was not accepted, ${login} signs in instead`
       : `; ${login} signs in, or --header 'Authorization: Bearer TOKEN' gives a token`;

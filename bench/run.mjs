@@ -11,6 +11,7 @@ import { parseArgs } from "node:util";
 
 const AREAS = [
   "cold-start",
+  "command-start",
   "http",
   "stdio",
   "memory",

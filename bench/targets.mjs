@@ -18,6 +18,15 @@ export const TARGETS = [
   { ...START, contender: "mica, zod, bundled", max: 25 },
   { ...START, contender: "incident log, bundled", max: 40 },
 
+  {
+    area: "command-start",
+    case: "direct",
+    contender: "mica tools",
+    unit: "ms to the tools",
+    of: "value",
+    max: 350,
+  },
+
   { ...STDIO, case: "200 B, 1 in flight", min: 0.8 },
   { ...STDIO, case: "200 B, 16 in flight", min: 0.8 },
   { ...STDIO, case: "200 B, 256 in flight", beside: "line echo, batched", min: 0.5 },

@@ -18,7 +18,7 @@ const require = createRequire(import.meta.url);
 const CHUNKS = [
   {
     name: "base",
-    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options)\.ts|server\/expiry\.ts|stdio\/(?:lines|fair|outbox|limits|own-stdout|deadline|overlong|launch-options|launch-stdio)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|time-limit|values))/,
+    test: /\/src\/(?:(?:protocol|bus)\/|(?:cancellation|legacy-options|http\/status-error)\.ts|server\/expiry\.ts|stdio\/(?:lines|fair|outbox|limits|own-stdout|deadline|overlong|launch-options|launch-stdio)\.ts|schema\/(?!json-schema|compile|applicators|assertions|evaluation|formats|members|time-limit|values))/,
     priority: 2,
   },
   { name: "http-wire", test: /\/src\/http\/(?:headers|sse)\./, priority: 2 },
@@ -35,6 +35,20 @@ const CHUNKS = [
   { name: "http-client", test: /\/src\/http\/(?:client|post)/, priority: 1 },
   { name: "earlier-clients", test: /\/src\/legacy\/(?!client\/)/, priority: 1 },
   { name: "earlier-servers", test: /\/src\/legacy\/client\//, priority: 1 },
+];
+
+/** The same for the command: what reads a command line, and what almost every verb needs for a server. */
+const COMMAND_CHUNKS = [
+  {
+    name: "command-line",
+    test: /\/src\/(?:version\.ts|cli\/(?:command-line|run|option-rows|option-text|options|measuring-options|verbs|exit|screen|paint|terminal)\.ts|engine\/(?:argument-pairs|given-answers|closest|json|output-error|usage-error|target)\.ts)/,
+    priority: 2,
+  },
+  {
+    name: "session",
+    test: /\/src\/(?:cli\/(?:live|answering|given-arguments|listing|table|verbs\/(?:tools|probe))\.ts|engine\/(?:auth-hint|connect|credentials|describe|field-text|first-line|form|form-content|input-needed|input-words|read-members|read-value|roots|round-plan|schema-alternatives|schema-fit|schema-words|url-verdict)\.ts)/,
+    priority: 1,
+  },
 ];
 
 /**
@@ -76,8 +90,17 @@ export async function buildAll({ types = true } = {}) {
     if (found.length === 0) continue;
     // Built aside and put in place whole, so that nothing that runs meanwhile finds half of it.
     const fresh = `dist.${process.pid}`;
-    if (folder === "packages/mica") await buildSdk(base, found, from, fresh);
-    else
+    const isSdk = folder === "packages/mica";
+    if (isSdk || folder === "packages/workbench") {
+      const paths = Object.fromEntries(
+        Object.entries(shipped).map(([module, name]) => [module, `./${name}.js`]),
+      );
+      await buildInChunks(base, found, from, fresh, {
+        platform: isSdk ? "neutral" : "node",
+        groups: isSdk ? CHUNKS : COMMAND_CHUNKS,
+        paths,
+      });
+    } else
       await build({
         absWorkingDir: base,
         entryPoints: found.map((entry) => `${from}/${entry}.ts`),
@@ -90,7 +113,6 @@ export async function buildAll({ types = true } = {}) {
         target: "node20",
         packages: "external",
         external: ["node:*"],
-        plugins: [shippedModules(shipped)],
         sourcemap: true,
         logLevel: "warning",
         tsconfigRaw: {},
@@ -103,19 +125,6 @@ export async function buildAll({ types = true } = {}) {
     rmSync(join(base, "dist"), { recursive: true, force: true });
     renameSync(join(base, fresh), join(base, "dist"));
   }
-}
-
-/** Modules of packages that nobody installs: they stand beside what is built. */
-function shippedModules(shipped) {
-  return {
-    name: "shipped",
-    setup({ onResolve }) {
-      for (const [module, name] of Object.entries(shipped)) {
-        const filter = new RegExp(`^${module.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")}$`);
-        onResolve({ filter }, () => ({ path: `./${name}.js`, external: true }));
-      }
-    },
-  };
 }
 
 /** "The above copyright notice and this permission notice shall be included in all copies" (MIT). */
@@ -136,11 +145,12 @@ async function ship(module, file) {
   cpSync(join(dirname(require.resolve(`${name}/package.json`)), "LICENSE"), `${file}.LICENSE`);
 }
 
-async function buildSdk(base, entries, from, dir) {
+/** @param how `paths`: where modules of packages are that nobody installs, since they stand beside what is built. */
+async function buildInChunks(base, entries, from, dir, { platform, groups, paths }) {
   const bundle = await rolldown({
     cwd: base,
     input: Object.fromEntries(entries.map((entry) => [entry, `${from}/${entry}.ts`])),
-    platform: "neutral",
+    platform,
     external: /^[^./]/,
     tsconfig: false,
     logLevel: "warn",
@@ -153,7 +163,8 @@ async function buildSdk(base, entries, from, dir) {
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
     minify: { compress: false, mangle: false, codegen: { removeWhitespace: false } },
-    codeSplitting: { groups: CHUNKS },
+    codeSplitting: { groups },
+    paths,
   });
   await bundle.close();
 }

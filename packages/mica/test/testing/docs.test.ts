@@ -42,6 +42,7 @@ it("are the ones that are expected", () => {
     "main.ts",
     "fresh-process.test.ts",
     "replay.test.ts",
+    "by-hand.ts",
   ]);
 });
 

@@ -2,6 +2,7 @@
 import type { Agent } from "node:http";
 import type { Readable } from "node:stream";
 import type { Client } from "mica-mcp/client";
+import { VERSION } from "../version.js";
 import type { Answering } from "./answering.js";
 import { asksForJson, type CommandLine, readCommandLine } from "./command-line.js";
 import { EXIT, type Failure, failureOf } from "./exit.js";
@@ -44,7 +45,6 @@ export async function run(
       return EXIT.ok;
     }
     if (line.kind === "version") {
-      const { VERSION } = await import("../version.js");
       await screen.out.write(`mica ${VERSION}\n`);
       return EXIT.ok;
     }

@@ -194,7 +194,7 @@ describe("introspection", () => {
   it.each<[string, Parameters<AuthorizationServer["answers"]["set"]>[1], RegExp]>([
     ["does not know this server", () => ({ status: 401, json: { error: "invalid_client" } }), /answered 401/],
     ["is down", () => ({ status: 503 }), /answered 503/],
-    ["does not answer", () => "hang", /took longer than 50 ms/],
+    ["does not answer", () => "hang", /took longer than 1000 ms/],
     ["answers something else", () => ({ text: "<html>" }), /not a JSON object/],
     [
       "sends elsewhere",
@@ -203,7 +203,7 @@ describe("introspection", () => {
     ],
   ])("answers 503, without a challenge, when the issuer %s", async (_, answer, message) => {
     issuer.answers.set("/introspect", answer);
-    const endpoint = await start(asking(), { limits: { fetchTimeoutMs: 50 } });
+    const endpoint = await start(asking(), { limits: { fetchTimeoutMs: 1_000 } });
     const sent = await endpoint.call("list_incidents", TOKEN);
     expect(sent.status).toBe(503);
     expect(sent.challenge).toBeUndefined();

@@ -77,7 +77,7 @@ export function fileStore(path: string): AuthStore {
     return file.records as Entries;
   }
 
-  async function save(records: Entries): Promise<void> {
+  async function save(records: Entries, isHeld: () => Promise<boolean>): Promise<void> {
     const { open, rename, rm } = await import("node:fs/promises");
     // Only one writes at a time, so that one name is enough and nothing is left lying about.
     const fresh = `${path}.new`;
@@ -89,17 +89,21 @@ export function fileStore(path: string): AuthStore {
     } finally {
       await file.close();
     }
+    // What somebody else has written since must not be undone.
+    if (!(await isHeld())) throw failed("were written by somebody else while this process stood still");
     await rename(fresh, path);
   }
 
-  async function change<T>(work: (records: Entries) => Promise<T>): Promise<T> {
+  async function change<T>(
+    work: (records: Entries, isHeld: () => Promise<boolean>) => Promise<T>,
+  ): Promise<T> {
     const { mkdir } = await import("node:fs/promises");
     const { dirname } = await import("node:path");
     try {
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       return await inTurn(
         "file",
-        () => withLockFile(`${path}.lock`, async () => work(await load()), never),
+        () => withLockFile(`${path}.lock`, async (isHeld) => work(await load(), isHeld), never),
         never,
       );
     } catch (error) {
@@ -113,12 +117,13 @@ export function fileStore(path: string): AuthStore {
       return Object.hasOwn(records, key) ? records[key] : undefined;
     },
     write: (key, value, version) =>
-      change(async (records) => {
+      change(async (records, isHeld) => {
         const current = Object.hasOwn(records, key) ? records[key] : undefined;
         if (current?.version !== version) return false;
         const { [key]: _, ...others } = records;
         await save(
           value === undefined ? others : { ...others, [key]: { version: crypto.randomUUID(), value } },
+          isHeld,
         );
         return true;
       }),
@@ -132,7 +137,7 @@ export function fileStore(path: string): AuthStore {
           await mkdir(dirname(path), { recursive: true, mode: 0o700 });
           // Keys are URLs, which are no names of files.
           const name = createHash("sha256").update(key).digest("hex").slice(0, 16);
-          return withLockFile(`${path}.${name}.lock`, work, signal);
+          return withLockFile(`${path}.${name}.lock`, () => work(), signal);
         },
         signal,
       ),

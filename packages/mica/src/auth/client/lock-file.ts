@@ -23,10 +23,14 @@ interface Holder {
   readonly silentMs: number;
 }
 
-/** @throws what `work` throws; the signal's reason while it waits; errors of the file system. */
+/**
+ * @param work Is given a look at whether the lock is still its own: a process that was stopped for long, as on a machine
+ *   that slept, may have lost it.
+ * @throws what `work` throws; the signal's reason while it waits; errors of the file system.
+ */
 export async function withLockFile<T>(
   path: string,
-  work: () => Promise<T>,
+  work: (isHeld: () => Promise<boolean>) => Promise<T>,
   signal: AbortSignal,
   times: LockTimes = DEFAULT_LOCK_TIMES,
 ): Promise<T> {
@@ -90,17 +94,18 @@ export async function withLockFile<T>(
     else await unlessAborted(pause(times.pollMs), signal);
   }
 
+  const isHeld = async () => (await holder())?.id === id;
   const alive = setInterval(() => {
     const now = new Date();
     fs.utimes(path, now, now).catch(() => {});
   }, times.staleMs / 4);
   alive.unref();
   try {
-    return await work();
+    return await work(isHeld);
   } finally {
     clearInterval(alive);
     // It may have been taken away, and be another one's by now.
-    if ((await holder())?.id === id) await fs.rm(path, { force: true });
+    if (await isHeld()) await fs.rm(path, { force: true });
   }
 }
 

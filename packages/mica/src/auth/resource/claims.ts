@@ -65,7 +65,8 @@ function judgeBinding(cnf: unknown): void {
 function judgeTimes({ exp, nbf }: Claims, toleranceMs: number): number {
   const now = Date.now();
   if (!isNumber(exp)) throw new InvalidTokenError("The access token names no expiry");
-  const expiresAt = exp * 1000 + toleranceMs;
+  // As a whole number that JSON has: it may be kept with a task.
+  const expiresAt = Math.min(Math.ceil(exp * 1000) + toleranceMs, Number.MAX_SAFE_INTEGER);
   if (now >= expiresAt) throw new InvalidTokenError("The access token has expired");
   if (nbf === undefined) return expiresAt;
   if (!isNumber(nbf) || now < nbf * 1000 - toleranceMs) {

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   unlinkSync,
   utimesSync,
@@ -268,6 +269,20 @@ describe("a lock", () => {
     const path = join(folder(), "lock");
     await withLockFile(path, async () => writeFileSync(path, '{"id":"another"}'), signal);
     expect(readFileSync(path, "utf8")).toBe('{"id":"another"}');
+  });
+
+  it("that was lost says so to whoever works under it", async () => {
+    const path = join(folder(), "lock");
+    const seen: boolean[] = [];
+    const work = async (isHeld: () => Promise<boolean>) => {
+      seen.push(await isHeld());
+      writeFileSync(path, '{"id":"another"}');
+      seen.push(await isHeld());
+      rmSync(path);
+      seen.push(await isHeld());
+    };
+    await withLockFile(path, work, signal);
+    expect(seen).toEqual([true, false, false]);
   });
 
   it("is waited for as long as wanted", async () => {

@@ -41,7 +41,7 @@ const CHUNKS = [
 const COMMAND_CHUNKS = [
   {
     name: "command-line",
-    test: /\/src\/(?:version\.ts|cli\/(?:command-line|run|option-rows|option-text|options|measuring-options|verbs|exit|screen|paint|terminal)\.ts|engine\/(?:argument-pairs|given-answers|closest|json|output-error|usage-error|target)\.ts)/,
+    test: /\/src\/(?:version\.ts|cli\/(?:command-line|run|option-rows|option-text|options|measuring-options|target-options|verbs|exit|screen|paint|terminal)\.ts|engine\/(?:argument-pairs|given-answers|closest|json|output-error|usage-error|target)\.ts)/,
     priority: 2,
   },
   {

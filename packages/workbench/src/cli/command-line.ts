@@ -6,16 +6,8 @@ import type { Target } from "../engine/target.js";
 import { UsageError } from "../engine/usage-error.js";
 import { splitVersus } from "./measuring-options.js";
 import { OPTION_ROWS, type OptionRow } from "./option-rows.js";
-import {
-  type Options,
-  type OptionValues,
-  optionError,
-  readHeaders,
-  readOptions,
-  readVariables,
-  text,
-  texts,
-} from "./options.js";
+import { type Options, type OptionValues, optionError, readOptions, text, texts } from "./options.js";
+import { readHeaders, readVariables } from "./target-options.js";
 import { applies, type LocalVerb, type ServerVerb, VERBS, type VerbRow } from "./verbs.js";
 
 export type CommandLine =

@@ -24,6 +24,11 @@ const MOST_FIELDS = 40;
 /** Longest URL that is shown whole, in characters. */
 const MOST_URL = 8_000;
 
+/** What questions of earlier revisions are called, which have no keys of their own. */
+const NUMBERED = /^elicitation-\d+$/;
+const NUMBERED_HINT =
+  "servers of earlier revisions ask without keys: their questions are numbered as they come";
+
 /** @param requests As the server sent them. */
 export function inputNeeded(
   unanswered: readonly Unanswered[],
@@ -36,6 +41,7 @@ export function inputNeeded(
   const head = isAnswered
     ? "the answers that were given do not fit what the server asks for:"
     : "the server asks for input that was not given:";
+  if (unanswered.some(({ key }) => NUMBERED.test(key))) lines.push(NUMBERED_HINT);
   return new InputNeeded([head, ...lines].join("\n"), Object.fromEntries(pending), problems);
 }
 

@@ -225,3 +225,14 @@ describe("listen", () => {
     expect((await mica(["listen", "--for", "-1", ...fixture()])).code).toBe(2);
   });
 });
+
+it("questions of an earlier revision are numbered, and what is not answered says so", async () => {
+  const call = (answer: string) => mica(["call", "ask", "--era", "legacy", "--answer", answer, ...stdio()]);
+  const { code, stderr } = await call("sure.yes=true");
+  expect(code).toBe(6);
+  expect(stderr).toContain("--answer elicitation-1.yes=...  true or false, required\n");
+  expect(stderr).toContain(
+    "servers of earlier revisions ask without keys: their questions are numbered as they come\n",
+  );
+  expect(await call("elicitation-1.yes=true")).toMatchObject({ code: 0, stdout: "accept\n" });
+});

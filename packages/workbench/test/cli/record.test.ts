@@ -16,13 +16,15 @@ import { eventually, FIXTURE, isAlive, type RunOptions, runProgram } from "../ru
 let built: Built;
 let script: string;
 let http: HttpServer;
+let withSessions: HttpServer;
 beforeAll(async () => {
   built = await buildCommand();
+  withSessions = await serveHttp(makeServer(), { port: 0, legacy: { sessions: {} } });
   script = await bundle("./fixtures/changing-stdio.ts", join(built.directory, "server"));
   http = await serveHttp(makeServer(), { port: 0 });
 });
 afterAll(async () => {
-  await Promise.all([built?.remove(), http?.close()]);
+  await Promise.all([built?.remove(), http?.close(), withSessions?.close()]);
 });
 
 const mica = (args: readonly string[], options?: RunOptions) =>
@@ -58,6 +60,7 @@ describe.each([
     "legacy",
   ],
   ["a URL, an earlier revision", "2025-11-25", (file: string) => [http.url, file], "legacy"],
+  ["a URL with sessions", "2025-11-25", (file: string) => [withSessions.url, file], "legacy"],
 ] as const)("between a host and %s", (_, revision, target, era) => {
   it("everything works as without, and everything is written down", async () => {
     const file = fresh();
@@ -70,7 +73,7 @@ describe.each([
       expect(result.content).toEqual([{ type: "text", text: '{"text":"häll\u2028o","region":"Süd"}' }]);
       const asked = await client.callTool("ask", {}).catch((error: Error) => error.message);
       // A client of an earlier revision cannot be asked over HTTP without a session.
-      if (era === undefined || target(file).includes("--"))
+      if (era === undefined || !target(file).includes(http.url))
         expect(asked).toMatchObject({ content: [{ text: "accept" }] });
       await expect(client.callTool("nothing")).rejects.toThrow("nothing");
     } finally {
@@ -87,6 +90,19 @@ describe.each([
     const echoed = said.find(({ message }) => message.params?.name === "echo");
     expect(echoed.message.params.arguments).toEqual({ text: "häll\u2028o", region: "Süd" });
   });
+});
+
+it("a session is ended, and tells what changes meanwhile", async () => {
+  const file = fresh();
+  const client = await host([withSessions.url, file], "legacy");
+  const changes = client.listen({ resourceSubscriptions: ["changing://note"] });
+  await changes.acknowledged;
+  await client.callTool("touch");
+  const { value } = await changes.next();
+  expect(value).toEqual({ type: "resourceUpdated", uri: "changing://note" });
+  await client.close();
+  const methods = linesOf(file).map(({ message }) => message?.method);
+  expect(methods).toContain("notifications/resources/updated");
 });
 
 describe("record", () => {

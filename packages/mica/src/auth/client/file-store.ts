@@ -97,10 +97,10 @@ export function fileStore(path: string): AuthStore {
   async function change<T>(
     work: (records: Entries, isHeld: () => Promise<boolean>) => Promise<T>,
   ): Promise<T> {
-    const { mkdir } = await import("node:fs/promises");
+    const { makeDirectory } = await import("./make-directory.js");
     const { dirname } = await import("node:path");
     try {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await makeDirectory(dirname(path), 0o700);
       return await inTurn(
         "file",
         () => withLockFile(`${path}.lock`, async (isHeld) => work(await load(), isHeld), never),
@@ -131,10 +131,10 @@ export function fileStore(path: string): AuthStore {
       inTurn(
         key,
         async () => {
-          const { mkdir } = await import("node:fs/promises");
+          const { makeDirectory } = await import("./make-directory.js");
           const { createHash } = await import("node:crypto");
           const { dirname } = await import("node:path");
-          await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+          await makeDirectory(dirname(path), 0o700);
           // Keys are URLs, which are no names of files.
           const name = createHash("sha256").update(key).digest("hex").slice(0, 16);
           return withLockFile(`${path}.${name}.lock`, () => work(), signal);

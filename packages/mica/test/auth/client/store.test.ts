@@ -185,6 +185,18 @@ describe("the file", () => {
     });
   });
 
+  it.runIf(process.platform === "linux")(
+    "that cannot be anywhere is an error, and not waited for",
+    async () => {
+      const store = fileStore("/proc/nowhere/at/all/credentials.json");
+      const failed = expect.objectContaining({
+        reason: "store_failed",
+        message: expect.stringContaining("ENOENT"),
+      });
+      await expect(store.write("a", {}, undefined)).rejects.toEqual(failed);
+    },
+  );
+
   it("has an absolute path", () => {
     for (const path of ["credentials.json", "./a", "", undefined]) {
       expect(() => fileStore(path as string)).toThrow(/^fileStore: expected an absolute path/);

@@ -39,7 +39,9 @@ export const DISCLOSURE: readonly Rule[] = [
     // A stack trace is full of paths, and has a rule of its own.
     run: async (audited) =>
       inErrors(await saidBy(audited), "a path of the server's machine", (text, known) =>
-        stackTrace(text, known) ? undefined : absolutePath(text, known),
+        stackTrace(text, known)
+          ? undefined
+          : absolutePath(text, (path) => [path, ...foldersOf(path)].some(known)),
       ),
   },
   {
@@ -73,6 +75,13 @@ export const DISCLOSURE: readonly Rule[] = [
     run: async (audited) => everywhere(await saidBy(audited), "what looks like a secret", secret, masked),
   },
 ];
+
+/** The folders that a path is in, but for those that every machine has: who named one of them knows where it is. */
+export function foldersOf(path: string): string[] {
+  const parts = path.split(/[\\/]/);
+  const separator = path.includes("\\") ? "\\" : "/";
+  return parts.slice(3).map((_, index) => parts.slice(0, index + 3).join(separator));
+}
 
 /** One text of an answer. */
 export interface Said {

@@ -37,7 +37,7 @@ export function readsAsTools(tools: readonly Members[]): Found[] {
   );
   if (reads.length === 0) return [];
   return [
-    found(reads, "are reads without arguments, and the server offers no resources", [
+    found(reads, ["is a read", "are reads"], "without arguments, and the server offers no resources", [
       "Offer them as resources (too): an application can then attach them without a call by the model,",
       "and their definitions do not stand in every context.",
     ]),
@@ -51,17 +51,25 @@ export function promptsAsTools(tools: readonly Members[]): Found[] {
   const prompts = tools.filter(({ name }) => typeof name === "string" && PROMPT.test(name));
   if (prompts.length === 0) return [];
   return [
-    found(prompts, "give prompts, and the server offers none", [
+    found(prompts, ["gives a prompt", "give prompts"], "and the server offers none", [
       "Offer them as prompts: people start them by name, from the menu of their host.",
     ]),
   ];
 }
 
-function found(tools: readonly Members[], what: string, fix: readonly string[]): Found {
+function found(
+  tools: readonly Members[],
+  [one, several]: readonly [one: string, several: string],
+  what: string,
+  fix: readonly string[],
+): Found {
   const names = tools.map(({ name }) => String(name));
   const few = names.slice(0, 5).join(", ");
   return {
-    message: `The tools ${few}${names.length > 5 ? ` and ${names.length - 5} more` : ""} ${what}`,
+    message:
+      names.length === 1
+        ? `The tool ${few} ${one} ${what}`
+        : `The tools ${few}${names.length > 5 ? ` and ${names.length - 5} more` : ""} ${several} ${what}`,
     evidence: tools
       .slice(0, 5)
       .map(({ name, description }) => `${String(name)}: ${JSON.stringify(description ?? "").slice(0, 120)}`)

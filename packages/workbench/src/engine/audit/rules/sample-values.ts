@@ -1,8 +1,8 @@
 /** Values that a schema allows, so that something can be called; and such that it forbids. */
-import { compileJsonSchema } from "mica-mcp/schema";
 import { isObject } from "../../json.js";
 import { alternatives, type Schema } from "../../schema-alternatives.js";
 import type { Members } from "../audited.js";
+import { problemsOfValue } from "./validation.js";
 
 /** Deepest value that is made up. */
 const DEPTH = 6;
@@ -16,21 +16,13 @@ export function sampleArguments(schema: unknown): Members | undefined {
 
 /** False too where the schema cannot be validated with. */
 export function isValid(value: unknown, schema: unknown): boolean {
-  try {
-    return isObject(schema) && compileJsonSchema(schema)(value).length === 0;
-  } catch {
-    return false;
-  }
+  return isObject(schema) && problemsOfValue(value, schema)?.length === 0;
 }
 
 /** The first problem of a value, in words; undefined where it has none, or that cannot be told. */
 export function problemWith(value: unknown, schema: Members): string | undefined {
-  try {
-    const [first] = compileJsonSchema(schema)(value);
-    return first && (first.path === "" ? `the value ${first.message}` : `${first.path} ${first.message}`);
-  } catch {
-    return undefined;
-  }
+  const [first] = problemsOfValue(value, schema) ?? [];
+  return first && (first.path === "" ? `the value ${first.message}` : `${first.path} ${first.message}`);
 }
 
 function sample(schema: unknown, root: Schema, depth: number): unknown {

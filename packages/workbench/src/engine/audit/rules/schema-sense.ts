@@ -1,10 +1,11 @@
 /** Schemas that are valid and still go wrong: what says nothing, contradicts itself, or is refused by hosts. */
 
 import { isDeepStrictEqual } from "node:util";
-import { compileJsonSchema, headerParams, schemaProblems } from "mica-mcp/schema";
+import { headerParams, schemaProblems } from "mica-mcp/schema";
 import { isObject, shown } from "../../json.js";
 import type { Audited } from "../audited.js";
 import type { Found, Rule } from "../rule.js";
+import { problemWith } from "./sample-values.js";
 import { at, type Place, placesOf, type ToolSchema, toolSchemas } from "./schema-walk.js";
 
 type Look = (place: Place, schema: ToolSchema) => Found[];
@@ -97,7 +98,7 @@ export function defaults({ node, path }: Place, schema: ToolSchema): Found[] {
   if (!Object.hasOwn(node, "default")) return [];
   const root = isObject(schema.schema) ? schema.schema : {};
   const { $schema, $defs, definitions } = root;
-  const problem = firstProblem(node["default"], {
+  const problem = problemWith(node["default"], {
     ...($schema !== undefined && { $schema }),
     ...($defs !== undefined && { $defs }),
     ...(definitions !== undefined && { definitions }),
@@ -106,21 +107,11 @@ export function defaults({ node, path }: Place, schema: ToolSchema): Found[] {
   if (problem === undefined) return [];
   return [
     {
-      message: `${at(schema, path)}: the default ${problem}`,
+      message: `${at(schema, path)}: the default ${shown(node["default"])} is invalid: ${problem}`,
       evidence: shown(node, 200),
       fix: "Make the default a valid value, or allow it (null by a type that has null).",
     },
   ];
-}
-
-/** Undefined too where it cannot be told, because references lead elsewhere. */
-function firstProblem(value: unknown, schema: Record<string, unknown>): string | undefined {
-  try {
-    const [first] = compileJsonSchema(schema)(value);
-    return first && `${shown(value)} ${first.path === "" ? "" : `(${first.path}) `}${first.message}`;
-  } catch {
-    return undefined;
-  }
 }
 
 /** "This array SHOULD have at least one element. Elements in the array SHOULD be unique." */
@@ -171,7 +162,8 @@ export const SIZE_LIMITS = { depth: 16, subschemas: 1_000, characters: 64 * 1024
 export function size(one: ToolSchema): Found[] {
   const places = placesOf(one.schema);
   const depth = places.reduce((most, place) => Math.max(most, place.depth), 0);
-  const characters = JSON.stringify(one.schema)?.length ?? 0;
+  const json = jsonOf(one.schema);
+  const characters = json?.length ?? 0;
   const over = [
     ...(depth > SIZE_LIMITS.depth ? [`subschemas ${depth} levels deep`] : []),
     ...(places.length > SIZE_LIMITS.subschemas ? [`${places.length} subschemas`] : []),
@@ -181,10 +173,19 @@ export function size(one: ToolSchema): Found[] {
   return [
     {
       message: `${at(one, "")} has ${over.join(" and ")}`,
-      evidence: shown(one.schema, 200),
+      evidence: json === undefined ? over.join(" and ") : json.slice(0, 200),
       fix: `Keep it under ${SIZE_LIMITS.depth} levels, ${SIZE_LIMITS.subschemas} subschemas and ${SIZE_LIMITS.characters / 1024} KiB, or take free text and check it in the handler.`,
     },
   ];
+}
+
+/** Undefined where it is nested too deep to be written. */
+function jsonOf(value: unknown): string | undefined {
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
 }
 
 export function headerAnnotations(one: ToolSchema): Found[] {

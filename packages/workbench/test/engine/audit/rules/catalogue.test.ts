@@ -139,6 +139,13 @@ describe("schemas", () => {
     ).toHaveLength(count),
   );
 
+  it("with a pattern that takes for ever keep nobody", () => {
+    const began = performance.now();
+    const property = { type: "string", pattern: "^(a+)+$", default: `${"a".repeat(60)}b` };
+    expect(everywhere(defaults, withProperty(property))).toEqual([]);
+    expect(performance.now() - began).toBeLessThan(5_000);
+  });
+
   it.each([
     [["a", "b"], 0],
     [[1, "1", true, null], 0],
@@ -166,6 +173,8 @@ describe("schemas", () => {
     const long = { description: "x".repeat(65 * 1024) };
     for (const schema of [deep, wide, long]) expect(size(inputOf(schema))).toHaveLength(1);
     expect(size(inputOf(withProperty(withProperty({}))))).toEqual([]);
+    const endless: unknown = JSON.parse(`${'{"items":'.repeat(200_000)}{}${"}".repeat(200_000)}`);
+    expect(size(inputOf(endless))[0]?.message).toContain("100 levels deep");
   });
 
   it("mirror what can be mirrored, and no secrets", () => {

@@ -1,6 +1,6 @@
 /** What gives away a machine is recognized in the words of many runtimes, and its look-alikes are not. */
 import { describe, expect, it } from "vitest";
-import { stringsIn } from "../../../../src/engine/audit/rules/disclosure.js";
+import { foldersOf, stringsIn } from "../../../../src/engine/audit/rules/disclosure.js";
 import {
   absolutePath,
   connectionPassword,
@@ -134,4 +134,10 @@ it("data in Base64 is not read as text", () => {
   ];
   expect(stringsIn({ content })).not.toContain(GITHUB);
   expect(stringsIn({ content })).toContain("said");
+});
+
+it("a path is known to whoever named a folder of it, but for those that every machine has", () => {
+  expect(foldersOf("/home/ann/notes/a.txt")).toEqual(["/home/ann", "/home/ann/notes"]);
+  expect(foldersOf("/tmp/a")).toEqual([]);
+  expect(foldersOf("C:\\Users\\ann\\a.txt")).toEqual(["C:\\Users\\ann"]);
 });

@@ -78,22 +78,30 @@ say(`Node ${process.versions.node}, ${cores} cores, load ${loadavg()[0].toFixed(
 say(pinned ? "Servers and load have a core each." : "Servers and load share the cores.");
 
 const rows = [];
-for (const area of AREAS) {
-  if (only !== undefined && !only.includes(area)) continue;
-  const { title, run } = await import(`./areas/${area}.mjs`);
-  const began = performance.now();
-  const found = (await run({ quick, nodes })).map((row) => ({ area, ...row }));
-  rows.push(...found);
-  if (!values.json) printTable(`${title} (npm run bench -- --only ${area})`, found);
-  process.stderr.write(`[bench] ${area}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
-}
+for (const area of AREAS) if (only === undefined || only.includes(area)) rows.push(...(await measure(area)));
 
-const verdicts = judge(TARGETS, rows);
+let verdicts = judge(TARGETS, rows);
 if (values.json) process.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
 else printVerdicts(verdicts);
-const failed = verdicts.filter(({ passes }) => !passes);
 if (values.check) {
+  // A busy machine spoils a run; a step back spoils every run.
+  const again = new Set(verdicts.filter(({ passes }) => !passes).map(({ area }) => area));
+  for (const area of again) {
+    process.stderr.write(`[bench] ${area} was below two thirds of a target, and is measured once more.\n`);
+    const kept = verdicts.filter((verdict) => verdict.area !== area);
+    verdicts = [...kept, ...judge(TARGETS, await measure(area))];
+  }
+  const failed = verdicts.filter(({ passes }) => !passes);
   for (const { text } of failed) process.stderr.write(`bench: below two thirds of its target: ${text}\n`);
   process.exit(failed.length > 0 ? 1 : 0);
 }
 process.exit(0);
+
+async function measure(area) {
+  const { title, run } = await import(`./areas/${area}.mjs`);
+  const began = performance.now();
+  const found = (await run({ quick, nodes })).map((row) => ({ area, ...row }));
+  if (!values.json) printTable(`${title} (npm run bench -- --only ${area})`, found);
+  process.stderr.write(`[bench] ${area}: ${((performance.now() - began) / 1000).toFixed(0)} s\n`);
+  return found;
+}

@@ -51,7 +51,7 @@ async function measureAll(transport, contenders, target, quick) {
       await nextMessage(child, 20_000);
     }
     for (const { verb, inFlight } of CASES.filter((each) => !quick || each.quick)) {
-      const samples = await takeTurns(clients, quick ? 5 : 7, ({ child }) =>
+      const samples = await takeTurns(clients, quick ? 3 : 7, ({ child }) =>
         measure(child, { verb, inFlight, ms: quick ? 500 : 1_000 }),
       );
       rows.push(...rowsOf(`${transport}, ${verb}, ${inFlight} in flight`, samples));

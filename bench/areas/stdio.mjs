@@ -26,8 +26,8 @@ export async function run({ quick, nodes }) {
       for (const server of servers) await greet(server);
       const cases = CASES.filter((each) => (isCurrent ? !quick || each.quick : each.allNodes));
       for (const { name, characters, inFlight } of cases) {
-        const samples = await takeTurns(servers, quick ? 4 : 5, (server) =>
-          measure(server, characters, inFlight, quick ? 500 : 1_000),
+        const samples = await takeTurns(servers, quick ? 3 : 5, (server) =>
+          measure(server, characters, inFlight, quick ? 400 : 1_000),
         );
         rows.push(...rowsOf(isCurrent ? name : `${name}, ${version}`, samples));
       }

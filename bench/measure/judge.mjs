@@ -5,7 +5,7 @@ import { figure } from "./table.mjs";
 const NEAR = 2 / 3;
 
 /**
- * @returns one verdict for each target that was measured: `meets` the target itself, `passes` two thirds of it
+ * @returns one verdict for each target that was measured, with its area: `meets` the target itself, `passes` two thirds of it
  */
 export function judge(targets, rows) {
   return targets.flatMap((target) => {
@@ -15,7 +15,7 @@ export function judge(targets, rows) {
     const meets = min === undefined ? value <= max : value >= min;
     const passes = min === undefined ? value <= max / NEAR : value >= min * NEAR;
     const bound = min === undefined ? `at most ${max}` : `at least ${min}`;
-    return [{ meets, passes, text: `${nameOf(target)}: ${figure(value)}, ${bound}` }];
+    return [{ area: target.area, meets, passes, text: `${nameOf(target)}: ${figure(value)}, ${bound}` }];
   });
 }
 

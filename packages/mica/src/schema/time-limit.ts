@@ -46,10 +46,9 @@ export function hasSlowPattern(schema: unknown): boolean {
  * @throws Error where it takes longer.
  */
 export function withinTime<T>(work: () => T, ms = MAX_VALIDATION_MS): T {
-  const vm = nodeVm();
-  if (vm === undefined) return work();
-  script ??= new vm.Script("work()");
-  context ??= vm.createContext({});
+  clock ??= openClock();
+  if (clock === "none") return work();
+  const { script, context } = clock;
   const outer = context["work"];
   context["work"] = work;
   try {
@@ -62,10 +61,17 @@ export function withinTime<T>(work: () => T, ms = MAX_VALIDATION_MS): T {
   }
 }
 
-let script: Script | undefined;
-let context: Record<string, unknown> | undefined;
+type Clock = { readonly script: Script; readonly context: Record<string, unknown> } | "none";
 
-function nodeVm(): Vm | undefined {
+let clock: Clock | undefined;
+
+function openClock(): Clock {
   const { process } = globalThis as { process?: { getBuiltinModule?: (name: string) => unknown } };
-  return process?.getBuiltinModule?.("node:vm") as never;
+  try {
+    const vm = process?.getBuiltinModule?.("node:vm") as Vm | undefined;
+    return vm === undefined ? "none" : { script: new vm.Script("work()"), context: vm.createContext({}) };
+  } catch {
+    // Some runtimes have the module in name only.
+    return "none";
+  }
 }

@@ -132,7 +132,7 @@ export function renewed(record: TaskRecord, now: number, leaseMs: number): TaskR
 /** A run that ends before its work does leaves it to another, at once. */
 export function released(record: TaskRecord, now: number): TaskRecord {
   const { runId: _, ...rest } = record;
-  return { ...rest, dueAt: now, attempts: record.attempts - 1 };
+  return { ...rest, dueAt: now, attempts: Math.max(record.attempts - 1, 0) };
 }
 
 export function withStep(record: TaskRecord, name: string, kept: unknown[]): TaskRecord {

@@ -467,6 +467,83 @@ it("a tool says itself how long its tasks last and how often to ask", async () =
   expect(await tasksOf(server).begin("own")).toMatchObject({ ttlMs: 5_000, pollIntervalMs: 50 });
 });
 
+describe("a store that takes its time", () => {
+  /** Every answer comes later, and not always in the order of the questions. */
+  const slow = (): TaskStore => {
+    const inner = memoryTaskStore();
+    const later = async <T>(work: () => T | Promise<T>): Promise<T> => {
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
+      return work();
+    };
+    return {
+      insert: (task, bounds) => later(() => inner.insert(task, bounds)),
+      read: (taskId) => later(() => inner.read(taskId)),
+      replace: (task) => later(() => inner.replace(task)),
+      due: (now, limit) => later(() => inner.due(now, limit)),
+      deleteExpired: (now) => later(() => inner.deleteExpired(now)),
+    };
+  };
+
+  it("loses none of several changes at once", async () => {
+    const { server, errors } = build({ store: slow() });
+    const caller = tasksOf(server);
+    await Promise.all(
+      Array.from({ length: 10 }, async () => {
+        const { taskId } = await caller.begin("ask_two");
+        await caller.until(taskId, "input_required");
+        await Promise.all([
+          caller.update(taskId, { a: accepted }),
+          caller.update(taskId, { b: { action: "decline" } }),
+          caller.update(taskId, { c: accepted }),
+        ]);
+        expect(textOf(await caller.until(taskId, "completed"))).toBe("accept decline");
+      }),
+    );
+    expect(errors).toEqual([]);
+  });
+
+  it("takes each step once, whoever else looks for work", async () => {
+    const store = slow();
+    const limits = { scanMs: 2, leaseMs: 2_000 };
+    const first = build({ store, limits });
+    const second = build({ store, limits });
+    const caller = tasksOf(first.server);
+    for (let turn = 0; turn < 5; turn++) {
+      const { taskId } = await caller.begin("ask");
+      await caller.until(taskId, "input_required");
+      await tasksOf(second.server).update(taskId, { sure: accepted });
+      await caller.until(taskId, "completed");
+    }
+    expect([...first.effects, ...second.effects].sort()).toEqual([
+      ...Array(5).fill("first"),
+      ...Array(5).fill("second"),
+    ]);
+    first.server.endSubscriptions();
+    second.server.endSubscriptions();
+  });
+
+  it("tells subscribers the states in their order", async () => {
+    const caller = tasksOf(build({ store: slow() }).server);
+    const { taskId } = await caller.begin("ask");
+    const seen: JSONRPCNotification[] = [];
+    const end = new AbortController();
+    const listening = caller.listen([taskId], seen, end.signal).catch(() => {});
+    await caller.until(taskId, "input_required");
+    await caller.update(taskId, { sure: accepted });
+    await vi.waitFor(() => expect(seen.at(-1)?.params?.["status"]).toBe("completed"));
+    const ranks = ["working", "input_required", "working", "completed"];
+    const states = seen.slice(1).map(({ params }) => params!["status"] as string);
+    // A part of the way, in its order: what lies between two looks may be missed.
+    let at = 0;
+    for (const state of states) {
+      while (at < ranks.length && ranks[at] !== state) at++;
+      expect(at).toBeLessThan(ranks.length);
+    }
+    end.abort();
+    await listening;
+  });
+});
+
 it("a store that fails fails the call, and says so nowhere else", async () => {
   const broken: TaskStore = { ...memoryTaskStore(), insert: () => Promise.reject(new Error("disk full")) };
   const { server, errors } = build({ store: broken });

@@ -64,7 +64,7 @@ function toolTable(report: Report, verbose: boolean, dim: (text: string) => stri
   const byCost = [...report.tools].sort((a, b) => b.read - a.read);
   const shown = verbose ? byCost : byCost.slice(0, ENTRIES);
   const others = Object.keys(report.keys).filter((key) => !MAIN_KEYS.includes(key));
-  const keys = [...MAIN_KEYS.filter((key) => key in report.keys), ...others];
+  const keys = [...MAIN_KEYS.filter((key) => Object.hasOwn(report.keys, key)), ...others];
   const all = {
     name: "all",
     read: report.total.tools.read,
@@ -73,7 +73,7 @@ function toolTable(report: Report, verbose: boolean, dim: (text: string) => stri
   };
   const body = [...shown, all].map(({ name, read, listed, keys: of }) => [
     cell(name),
-    ...[read, listed, ...keys.map((key) => of[key] ?? 0)].map(String),
+    ...[read, listed, ...keys.map((key) => (Object.hasOwn(of, key) ? (of[key] as number) : 0))].map(String),
   ]);
   const head = ["tool", "read", "listed", ...keys.map(cell)];
   const grid = [head, ...body];

@@ -113,6 +113,13 @@ describe("the catalogue", () => {
   });
 });
 
+it("words and keys of a server stay what they are", async () => {
+  const { code, stdout } = await mica(["cost", ...target("--more")]);
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/\ntool .* constructor\nsearch_notes( +\d+){9}\nspecial( +\d+){9}\n/);
+  expect(stdout).not.toContain("\x1b");
+});
+
 describe("since then", () => {
   it("tools are added, removed, dearer, or as they were", async () => {
     const before = join(folder, "before.json");

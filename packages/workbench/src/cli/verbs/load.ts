@@ -32,7 +32,7 @@ export async function run(context: VerbContext): Promise<Answer> {
   // Once in the ordinary way: what fails here would fail every time, and what is sent is what is sent then.
   const first = await server.client.request(subject.method, subject.params, { ...call, fulfil: false });
   const makeSender = async (): Promise<Sender> => {
-    const recorded = recorder?.last();
+    const recorded = recorder?.last(subject.method);
     if (target.kind === "command" || recorded === undefined)
       return clientSender(server.client, subject, call);
     const { httpSender } = await import("../../engine/load/http-sender.js");

@@ -132,24 +132,24 @@ function inSchemas(tool: Tool, map: (schema: Schema) => Schema): Tool {
 function mapSchema(value: unknown, map: (schema: Schema) => Schema): unknown {
   if (Array.isArray(value)) return mapped(value, (each) => mapSchema(each, map));
   if (!isObject(value)) return value;
-  let changed: Record<string, unknown> | undefined;
-  for (const [key, inner] of Object.entries(value)) {
-    if (DATA.has(key)) continue;
-    const next = BY_NAME.has(key) && isObject(inner) ? byName(inner, map) : mapSchema(inner, map);
-    if (next === inner) continue;
-    changed ??= { ...value };
-    changed[key] = next;
-  }
-  return map(changed ?? value);
+  return map(
+    mapMembers(value, (inner, key) => {
+      if (DATA.has(key)) return inner;
+      return BY_NAME.has(key) && isObject(inner)
+        ? mapMembers(inner, (schema) => mapSchema(schema, map))
+        : mapSchema(inner, map);
+    }),
+  );
 }
 
-function byName(schemas: Schema, map: (schema: Schema) => Schema): Schema {
-  const entries = Object.entries(schemas);
+/** The same object where nothing changes. */
+function mapMembers(value: Schema, map: (inner: unknown, key: string) => unknown): Schema {
+  const entries = Object.entries(value);
   const next = mapped(entries, (entry) => {
-    const schema = mapSchema(entry[1], map);
-    return schema === entry[1] ? entry : ([entry[0], schema] as [string, unknown]);
+    const inner = map(entry[1], entry[0]);
+    return inner === entry[1] ? entry : ([entry[0], inner] as [string, unknown]);
   });
-  return next === entries ? schemas : Object.fromEntries(next);
+  return next === entries ? value : Object.fromEntries(next);
 }
 
 /** The same array where nothing changes. */
@@ -183,14 +183,10 @@ function withoutOwnTitles(tool: Tool): Tool {
 function untitledProperties(schema: Schema): Schema {
   const { properties } = schema;
   if (!isObject(properties)) return schema;
-  const entries = Object.entries(properties);
-  const next = mapped(entries, (entry) => {
-    const [name, inner] = entry;
-    return isObject(inner) && repeats(inner["title"], name)
-      ? ([name, without(inner, "title")] as [string, unknown])
-      : entry;
-  });
-  return next === entries ? schema : { ...schema, properties: Object.fromEntries(next) };
+  const untitled = mapMembers(properties, (inner, name) =>
+    isObject(inner) && repeats(inner["title"], name) ? without(inner, "title") : inner,
+  );
+  return untitled === properties ? schema : { ...schema, properties: untitled };
 }
 
 /** `User Name` repeats `user_name`. */

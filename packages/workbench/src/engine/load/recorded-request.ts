@@ -5,12 +5,13 @@
 import { type Agent, Agent as HttpAgent } from "node:http";
 import { Agent as HttpsAgent } from "node:https";
 import type { Socket } from "node:net";
+import { isObject, readJson } from "../json.js";
 
 export interface RequestRecorder {
   /** For the client whose requests are to be recorded. */
   readonly agent: Agent;
-  /** The last POST; undefined before there was one. */
-  last(): RecordedRequest | undefined;
+  /** The last request of that method; undefined where the last that left was another. */
+  last(method: string): RecordedRequest | undefined;
 }
 
 export interface RecordedRequest {
@@ -23,6 +24,8 @@ export function recordRequests(protocol: string): RequestRecorder {
   const agent =
     protocol === "https:" ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true });
   let written: Buffer[] = [];
+  /** Which connection the last POST took; others may be open, for events. */
+  let writing: Socket | undefined;
   const connect = (agent as unknown as { createConnection: (...args: unknown[]) => Socket }).createConnection;
   const recording = (...args: unknown[]): Socket => {
     const socket = connect.apply(agent, args);
@@ -33,8 +36,11 @@ export function recordRequests(protocol: string): RequestRecorder {
         typeof chunk === "string"
           ? Buffer.from(chunk, typeof encoding === "string" ? (encoding as BufferEncoding) : "utf8")
           : Buffer.from(chunk as Uint8Array);
-      if (bytes.toString("latin1", 0, 5) === "POST ") written = [];
-      written.push(bytes);
+      if (bytes.toString("latin1", 0, 5) === "POST ") {
+        written = [];
+        writing = socket;
+      }
+      if (socket === writing) written.push(bytes);
       return write.apply(socket, given);
     }) as Socket["write"];
     return socket;
@@ -42,13 +48,16 @@ export function recordRequests(protocol: string): RequestRecorder {
   Object.assign(agent, { createConnection: recording });
   return {
     agent,
-    last() {
+    last(method) {
       const text = Buffer.concat(written).toString("utf8");
       const end = text.indexOf("\r\n\r\n");
       if (end < 0) return undefined;
       const lines = text.slice(0, end).split("\r\n");
       const kept = lines.filter((line) => !/^(content-length|connection):/i.test(line));
-      return { head: kept.map((line) => `${line}\r\n`).join(""), body: text.slice(end + 4) };
+      const body = text.slice(end + 4);
+      const { value } = readJson(body) ?? {};
+      if (!isObject(value) || value["method"] !== method) return undefined;
+      return { head: kept.map((line) => `${line}\r\n`).join(""), body };
     },
   };
 }

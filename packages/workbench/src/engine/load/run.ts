@@ -99,7 +99,11 @@ export async function runLoad(sender: Sender, plan: LoadPlan): Promise<LoadResul
     let timer: NodeJS.Timeout | undefined;
     let immediate: NodeJS.Immediate | undefined;
     const ticking = setInterval(() => onProgress((performance.now() - began) / 1_000, answered), 250);
-    const ending = setTimeout(() => stop(null), 1_000 * seconds);
+    const ending = setTimeout(() => {
+      // What was due just before the end.
+      if (rate !== undefined) pump();
+      stop(null);
+    }, 1_000 * seconds);
     let giveUp: NodeJS.Timeout | undefined;
 
     const finish = () => {

@@ -8,7 +8,9 @@ export interface EventBlock {
   readonly data: string | undefined;
 }
 
-const BLANK_LINE = /\r?\n\r?\n|\r\r/;
+const BLANK_LINE = /\r?\n\r?\n|\r\r/g;
+/** Characters of a blank line that may have come already, less one. */
+const OVERLAP = 3;
 
 /** Reads to the end of the stream. @throws Error where an event is longer than `most` characters, or the stream breaks. */
 export async function readEvents(
@@ -16,15 +18,22 @@ export async function readEvents(
   most: number,
   onBlock: (block: EventBlock) => void,
 ): Promise<void> {
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   let held = "";
   for await (const chunk of stream as AsyncIterable<Buffer>) {
+    // What was looked through before is not looked through again.
+    let from = Math.max(0, held.length - OVERLAP);
+    let begin = 0;
     held += decoder.decode(chunk, { stream: true });
-    for (let end = BLANK_LINE.exec(held); end !== null; end = BLANK_LINE.exec(held)) {
-      const length = end.index + end[0].length;
-      onBlock(blockOf(held.slice(0, length)));
-      held = held.slice(length);
+    for (;;) {
+      BLANK_LINE.lastIndex = from;
+      const end = BLANK_LINE.exec(held);
+      if (end === null) break;
+      from = end.index + end[0].length;
+      onBlock(blockOf(held.slice(begin, from)));
+      begin = from;
     }
+    held = held.slice(begin);
     if (held.length > most) throw new Error(`an event is longer than ${most} characters`);
   }
   if (held !== "") onBlock({ text: held, data: undefined });
@@ -32,6 +41,7 @@ export async function readEvents(
 
 function blockOf(text: string): EventBlock {
   const data = text
+    .replace(/^\ufeff/, "")
     .split(/\r\n|\n|\r/)
     .filter((line) => line === "data" || line.startsWith("data:"))
     .map((line) => line.slice(5).replace(/^ /, ""));

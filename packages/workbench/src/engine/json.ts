@@ -5,10 +5,13 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** What a text is as JSON, in a box because `null` is JSON too; undefined where it is none. */
+/**
+ * What a text is as JSON, in a box because `null` is JSON too; undefined where it is none. A leading byte order mark is
+ * ignored (RFC 8259, section 8.1).
+ */
 export function readJson(text: string): { readonly value: unknown } | undefined {
   try {
-    return { value: JSON.parse(text) };
+    return { value: JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text) };
   } catch {
     return undefined;
   }

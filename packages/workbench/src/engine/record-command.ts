@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
 import type { CommandTarget } from "./target.js";
+import { createLineSplitter } from "./text-lines.js";
 import type { TranscriptWriter } from "./transcript.js";
 
 export interface RecordStreams {
@@ -92,22 +93,16 @@ function signalNumber(name: NodeJS.Signals): number {
 
 /** Sees the lines of what passes by. */
 function lineTap(onLine: (line: string) => void): { feed(chunk: Buffer): void; end(): void } {
-  const decoder = new TextDecoder();
-  let held = "";
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  const splitter = createLineSplitter();
   const take = (line: string) => {
     if (line.trim() !== "") onLine(line);
   };
   return {
     feed(chunk) {
-      held += decoder.decode(chunk, { stream: true });
-      const lines = held.split("\n");
-      held = lines.pop() ?? "";
-      for (const line of lines) take(line);
-      if (held.length > MOST_CHARS) held = "";
+      for (const line of splitter.feed(decoder.decode(chunk, { stream: true }))) take(line);
+      if (splitter.held > MOST_CHARS) splitter.rest();
     },
-    end() {
-      take(held);
-      held = "";
-    },
+    end: () => take(splitter.rest()),
   };
 }

@@ -233,6 +233,15 @@ describe("raw over stdio", () => {
     });
   });
 
+  it("knows an answer that begins with a byte order mark", async () => {
+    const answers = `process.stdin.once("data", () => process.stdout.write('\\ufeff{"jsonrpc":"2.0","id":1,"result":{}}\\n'))`;
+    const { code, stdout } = await mica(["raw", "--timeout", "5", "--", process.execPath, "-e", answers], {
+      stdin: "ping",
+    });
+    expect(code).toBe(0);
+    expect(wire(stdout, "<")).toEqual([{ jsonrpc: "2.0", id: 1, result: {} }]);
+  });
+
   it("shows what would steer a terminal only as text", async () => {
     const { stdout } = await mica(["raw", ...fixture("--stray")], { stdin: "tools/list" });
     expect(stdout).toContain("Server started \\x1b[2J");

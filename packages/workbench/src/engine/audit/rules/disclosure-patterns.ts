@@ -41,7 +41,9 @@ export const stackTrace = recognizer([
 
 /** Of a file, on a machine; URIs are no paths. */
 export const absolutePath = recognizer([
-  /(?<![\w:/.~%-])\/(?:home|Users|root|var|opt|srv|usr|etc|app|workspace|tmp|mnt|private|data|code|build)\/[\w@+-][\w.@+-]*(?:\/[\w.@+-]+)*/g,
+  /(?<![\w:/.~%-])\/(?:home|Users|root|var|opt|srv|usr|etc|tmp|mnt|private)\/[\w@+-][\w.@+-]*(?:\/[\w.@+-]+)*/g,
+  // What a container has at its root, and an address on the web may have as well: files only.
+  /(?<![\w:/.~%-])\/(?:app|workspace|data|code|build|src)(?:\/[\w.@+-]+)*\/[\w@+-][\w@+-]*\.[A-Za-z]\w{0,5}\b/g,
   /\b[A-Za-z]:\\(?:[\w .@+-]{1,80}\\)+[\w.@+-]{1,80}/g,
 ]);
 

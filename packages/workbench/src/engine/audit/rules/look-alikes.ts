@@ -1,13 +1,16 @@
-/** Letters of other scripts that look like Latin ones (after UTS #39, section 4, the Cyrillic and Greek part of it). */
+/**
+ * Letters of other scripts that look like Latin ones (after UTS #39, section 4, the Cyrillic and Greek part of it).
+ * Small Greek letters that stand in formulas and in names of substances ("TNF\u03b1") are left out.
+ */
 
 const BY_LATIN: readonly (readonly [latin: string, others: string])[] = [
-  ["a", "\u0430\u03b1"],
-  ["c", "\u0441\u03f2"],
+  ["a", "\u0430"],
+  ["c", "\u0441"],
   ["e", "\u0435"],
-  ["i", "\u0456\u03b9"],
-  ["j", "\u0458\u03f3"],
+  ["i", "\u0456"],
+  ["j", "\u0458"],
   ["o", "\u043e\u03bf"],
-  ["p", "\u0440\u03c1"],
+  ["p", "\u0440"],
   ["s", "\u0455"],
   ["x", "\u0445"],
   ["y", "\u0443\u04af"],
@@ -15,7 +18,6 @@ const BY_LATIN: readonly (readonly [latin: string, others: string])[] = [
   ["d", "\u0501"],
   ["q", "\u051b"],
   ["w", "\u051d"],
-  ["v", "\u03bd"],
   ["k", "\u043a"],
   ["A", "\u0410\u0391"],
   ["B", "\u0412\u0392"],

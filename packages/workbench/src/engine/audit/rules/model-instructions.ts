@@ -38,7 +38,7 @@ interface Sign {
   readonly allowedInInstructions?: true;
 }
 
-const PERSON = String.raw`(?:the |this |any |your )?(?:user|human|person|customer)s?\b(?!['\u2019]s?\b|[- ](?:id|name|agent|data|record|account|email|list|table|group|role|profile))`;
+const PERSON = String.raw`(?:the|this|any|your) (?:user|human|person|customer)s?\b(?!['\u2019]s?\b|[- ](?:id|name|agent|data|record|account|email|list|table|group|role|profile))`;
 const TOOL = String.raw`(?:tools?|functions?)\b`;
 
 const SIGNS: readonly Sign[] = [
@@ -50,7 +50,7 @@ const SIGNS: readonly Sign[] = [
   {
     says: "tells the model to keep something from the person",
     pattern: new RegExp(
-      String.raw`\b(?:do not|don['\u2019]t|must not|never|without)\s+(?:ever |even )?(?:tell(?:ing)?|inform(?:ing)?|mention(?:ing)?|notify(?:ing)?|alert(?:ing)?|reveal(?:ing)?|warn(?:ing)?)\b[^.\n]{0,40}?\b${PERSON}|\b(?:hide|conceal|keep)\b[^.\n]{0,40}\bfrom ${PERSON}`,
+      String.raw`\b(?:do not|don['\u2019]t|must not|never)\s+(?:ever |even )?(?:tell|inform|mention|notify|alert|reveal|warn)\b[^.\n]{0,40}?\b${PERSON}|\bwithout (?:ever |even )?(?:telling|informing|asking|mentioning)\b[^.\n]{0,40}?\b${PERSON}|\b(?:hide|conceal|keep)\b[^.\n]{0,40}\bfrom ${PERSON}`,
       "i",
     ),
   },

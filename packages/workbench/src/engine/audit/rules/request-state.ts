@@ -27,7 +27,7 @@ export const REQUEST_STATE: readonly Rule[] = [
     id: "request-state-replayed",
     severity: "warning",
     section: SECTION,
-    title: "A requestState is refused on a request with other arguments",
+    title: "A requestState is refused on any request but its own",
     era: "modern",
     run: async (audited) => each(audited, replayed),
   },
@@ -47,7 +47,7 @@ interface Round {
 
 async function each(
   audited: Audited,
-  look: (round: Round, audited: Audited) => Promise<Found[]>,
+  look: (round: Round, audited: Audited, rounds: readonly Round[]) => Promise<Found[]>,
 ): Promise<Found[]> {
   const rounds = await audited.once("rounds", () => roundsOf(audited));
   if (rounds.length === 0) {
@@ -56,7 +56,7 @@ async function each(
     );
   }
   const found: Found[] = [];
-  for (const round of rounds) found.push(...(await look(round, audited)));
+  for (const round of rounds) found.push(...(await look(round, audited, rounds)));
   return found;
 }
 
@@ -175,22 +175,36 @@ async function misleading(
   return (exchange) => succeeded(exchange) && !isDeepStrictEqual(resultOf(exchange), resultOf(honest));
 }
 
-async function replayed(
-  { tool, schema, args, state, inputResponses }: Round,
-  audited: Audited,
-): Promise<Found[]> {
+async function replayed(round: Round, audited: Audited, rounds: readonly Round[]): Promise<Found[]> {
+  const { tool, schema, args, state, inputResponses } = round;
+  const fix =
+    "Put the method, the name and a digest of the arguments into the sealed state, and refuse it on any other request.";
   const other = otherArguments(args, schema);
-  if (other === undefined) return [];
-  const exchange = await call(audited, tool, other, { inputResponses, requestState: state });
-  if (!succeeded(exchange)) return [];
-  if (succeeded(await call(audited, tool, other, { inputResponses }))) return [];
-  return [
-    {
-      message: `The tool ${tool} goes on with the requestState of a call that had other arguments`,
-      evidence: `given for ${shown(args, 200)}, sent with ${shown(other, 200)}: ${seen(exchange)}`,
-      fix: "Put the method and a digest of the arguments into the sealed state, and refuse it on any other request.",
-    },
-  ];
+  const found: Found[] = [];
+  if (other !== undefined) {
+    const exchange = await call(audited, tool, other, { inputResponses, requestState: state });
+    if (succeeded(exchange) && !succeeded(await call(audited, tool, other, { inputResponses }))) {
+      found.push({
+        message: `The tool ${tool} goes on with the requestState of a call that had other arguments`,
+        evidence: `given for ${shown(args, 200)}, sent with ${shown(other, 200)}: ${seen(exchange)}`,
+        fix,
+      });
+    }
+  }
+  // Its neighbour is enough: whoever checks which tool a state is for checks it for all.
+  const neighbour = rounds.find((one) => one.tool !== tool && one.isNeeded);
+  if (neighbour !== undefined) {
+    const more = { inputResponses: neighbour.inputResponses, requestState: state };
+    const exchange = await call(audited, neighbour.tool, neighbour.args, more);
+    if (succeeded(exchange)) {
+      found.push({
+        message: `The tool ${neighbour.tool} goes on with a requestState of the tool ${tool}`,
+        evidence: `${shown(state, 200)} with ${shown(neighbour.args, 200)}: ${seen(exchange)}`,
+        fix,
+      });
+    }
+  }
+  return found;
 }
 
 /** Valid, and different in one value. */

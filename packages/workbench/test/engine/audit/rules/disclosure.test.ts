@@ -46,6 +46,7 @@ describe("paths", () => {
   it.each([
     ["cannot open /home/ann/notes.txt", "/home/ann/notes.txt"],
     ["open '/srv/app/data/a.db'", "/srv/app/data/a.db"],
+    ["cannot find module '/app/dist/index.js'", "/app/dist/index.js"],
     ["C:\\Users\\ann\\notes.txt is locked", "C:\\Users\\ann\\notes.txt"],
   ])("%s", (text, path) => expect(finds(absolutePath, text)).toBe(path));
 
@@ -55,6 +56,8 @@ describe("paths", () => {
     "notes://home/ann",
     "either/or, and/var/ious",
     "unknown path /notes/1",
+    "404 from /app/users/1",
+    "no such route: /data/items",
     "./src/app/index.js",
   ])("none in: %s", (text) => expect(finds(absolutePath, text)).toBeUndefined());
 });

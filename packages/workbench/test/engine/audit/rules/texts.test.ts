@@ -43,7 +43,9 @@ describe("model instructions", () => {
     "Shows the instructions for a previous recipe.",
     "Does not show the user's email.",
     "Never reveals the user's password.",
-    "Do not notify users by mail.".replace("notify users", "send mail to users"),
+    "Do not mention users in the text of an issue.",
+    "Sends it silently, without notifying the user.",
+    "Never alerts users of a channel.",
     "Sends a message to a user.",
     "Returns what the user told the agent.",
     "Updates a user without notifying the user group.",
@@ -129,7 +131,7 @@ describe("mixed scripts", () => {
   it.each([
     "\u041f\u043e\u0438\u0441\u043a \u043f\u043e USD",
     "\u0397 API \u03c4\u03bf\u03c5 server",
-    "k\u03a9 and \u0394t",
+    "k\u03a9, \u0394t, TNF\u03b1 and H\u03b2",
     "\u691c\u7d22API",
     "na\u00efve",
   ])("nothing in: %s", (text) => expect(mixedScripts(described(text))).toEqual([]));

@@ -87,7 +87,6 @@ export function createSubscriptions(
       if (listeners === undefined) byUri.set(uri, new Set([subscription]));
       else listeners.add(subscription);
     }
-    leaveBus ??= bus.subscribe(deliver);
   };
 
   const remove = (subscription: Subscription) => {
@@ -123,6 +122,8 @@ export function createSubscriptions(
         parts.push(part);
         Object.assign(filter, part.agreed);
       }
+      // Before there is a subscription: where the bus cannot be reached, none is left behind.
+      leaveBus ??= bus.subscribe(deliver);
       return new Promise((resolve) => {
         const end = () => {
           forgetExpiry();

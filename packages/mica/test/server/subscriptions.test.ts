@@ -426,6 +426,33 @@ describe("what is refused", () => {
     expect(bus.listeners).toBe(0);
   });
 
+  it("one that the bus cannot take, and nothing is left of it", async () => {
+    let isDown = true;
+    const bus = memoryBus();
+    const server = createServer({
+      name: "test",
+      version: "1.0.0",
+      bus: {
+        publish: bus.publish,
+        subscribe(listener) {
+          if (isDown) throw new Error("the bus is down");
+          return bus.subscribe(listener);
+        },
+      },
+      limits: { maxSubscriptions: 1 },
+      onError: () => {},
+    });
+    server.tool("t", {}, () => 1);
+    const { listen } = listening(server);
+    expect(await listen(EVERYTHING).ended).toMatchObject({ error: { code: -32603 } });
+    isDown = false;
+    const second = listen(EVERYTHING);
+    await expect.poll(() => second.received.length).toBe(1);
+    server.tool("u", {}, () => 1);
+    await expect.poll(() => second.received.length).toBe(2);
+    second.cancel();
+  });
+
   it("more subscriptions than the limit, until one ends", async () => {
     const { listen, caller } = build({ maxSubscriptions: 2 });
     const first = listen({});

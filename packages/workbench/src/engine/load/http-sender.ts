@@ -2,7 +2,7 @@
  * Sends a recorded request over sockets of its own, with as little work as can be, so that it is the server that is
  * measured: a client spends three times as long on a request.
  */
-import { connect, type Socket } from "node:net";
+import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { type HttpAnswer, readAnswers } from "./http-answer.js";
 import type { RecordedRequest } from "./recorded-request.js";
@@ -59,7 +59,9 @@ export function httpSender(url: URL, { head, body }: RecordedRequest, timeoutMs:
     const port = Number(url.port) || (url.protocol === "https:" ? 443 : 80);
     const host = url.hostname.replace(/^\[|\]$/g, "");
     const socket =
-      url.protocol === "https:" ? connectTls({ port, host, servername: host }) : connect({ port, host });
+      url.protocol === "https:"
+        ? connectTls({ port, host, ...(isIP(host) === 0 && { servername: host }) })
+        : connect({ port, host });
     const line: Line = { socket, done: undefined, sentAt: 0 };
     const reader = readAnswers();
     let connected = false;

@@ -41,11 +41,12 @@ export async function audit(
   const opened = await openAudited(target, options);
   try {
     const { era, speaking, isLocked } = opened.audited;
-    const reports = await runRules(rules, opened, {
+    const ran = await runRules(rules, opened, {
       ...options,
       ruleMs: DEFAULT_RULE_MS,
       budgetMs: DEFAULT_BUDGET_MS,
     });
+    const reports = ran.map((report) => withoutSecrets(report, secretsOf(target, options)));
     const all = reports.flatMap(({ findings }) => findings);
     const { fresh, known, gone } = compareWithBaseline(all, baseline);
     if (options.writeBaseline !== undefined) await writeBaseline(options.writeBaseline, all);
@@ -63,6 +64,25 @@ export async function audit(
   } finally {
     await opened.close();
   }
+}
+
+/** What a server may have been told and must not be printed, should it say it again. */
+function secretsOf(target: Target, { tokens }: AuditOptions): string[] {
+  const headers = target.kind === "url" ? Object.entries(target.headers) : [];
+  const given = headers.filter(([name]) => /^(authorization|cookie)$|key|token|secret/i.test(name));
+  const values = given.map(([, value]) => value.replace(/^\w+ +/, ""));
+  return [...tokens.values(), ...values].filter((value) => value !== "");
+}
+
+function withoutSecrets(report: RuleReport, secrets: readonly string[]): RuleReport {
+  const hidden = (text: string) =>
+    secrets.reduce((rest, secret) => rest.replaceAll(secret, "(a token)"), text);
+  const findings = report.findings.map((finding) => ({
+    ...finding,
+    message: hidden(finding.message),
+    evidence: hidden(finding.evidence),
+  }));
+  return { ...report, findings, reason: report.reason && hidden(report.reason) };
 }
 
 const rank = ({ severity }: Finding) => SEVERITIES.indexOf(severity);

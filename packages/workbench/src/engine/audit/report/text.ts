@@ -46,10 +46,20 @@ export function textReport(audit: Audit, style: TextStyle, { verbose }: TextOpti
       ...(known.length > 0 ? [`${known.length} in the baseline`] : []),
       `${counted(ran.length, "rule")} ran`,
       ...(notRun.length > 0 ? [`${notRun.length} could not run`] : []),
-      ...(rest.length > 0 ? [`${rest.length} did not apply`] : []),
+      ...partsOf(rest),
     ].join("; "),
   );
   return `${lines.join("\n")}\n`;
+}
+
+/** Rules that were not looked at, by why. */
+function partsOf(rest: Audit["rules"]): string[] {
+  const skipped = rest.filter(({ outcome }) => outcome === "skipped").length;
+  const inapplicable = rest.length - skipped;
+  return [
+    ...(inapplicable > 0 ? [`${inapplicable} did not apply`] : []),
+    ...(skipped > 0 ? [`${skipped} left out`] : []),
+  ];
 }
 
 function findingLines(

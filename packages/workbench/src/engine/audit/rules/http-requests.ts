@@ -247,7 +247,7 @@ export const HTTP_REQUESTS: readonly Rule[] = [
     id: "session-ids",
     severity: "error",
     section: "2025-11-25, basic/transports, Session Management",
-    title: "A session that is not there is 404, and no two have one id",
+    title: "A session that was ended is 404, and no two have one id",
     applies: "http",
     era: "legacy",
     async run(audited) {
@@ -271,19 +271,22 @@ export const HTTP_REQUESTS: readonly Rule[] = [
           evidence: `mcp-session-id: ${JSON.stringify(first)}`,
           fix: "Use characters from 0x21 to 0x7E.",
         });
-      const unknown = await audited.raw(
-        audited.message("ping", {}, "legacy"),
-        { "Mcp-Session-Id": "mica-audit-no-such-session" },
-        { era: "legacy" },
-      );
-      if (unknown.http?.status !== 404)
-        found.push({
-          message: "A session that is not there is not answered with 404",
-          evidence: `Mcp-Session-Id: mica-audit-no-such-session\n${sentAndSeen(unknown)}`,
-          fix: "Answer 404, so that the client begins anew.",
-        });
-      for (const id of [first, second])
-        await audited.raw("", { "Mcp-Session-Id": id }, { era: "legacy", method: "DELETE" });
+      // To end it would end what everybody is in.
+      if (first === second) return found;
+      const ended = await audited.raw("", { "Mcp-Session-Id": second }, { era: "legacy", method: "DELETE" });
+      const status = ended.http?.status ?? 0;
+      // "The server MAY respond to this request with HTTP 405".
+      if (status >= 200 && status < 300) {
+        const ping = audited.message("ping", {}, "legacy");
+        const after = await audited.raw(ping, { "Mcp-Session-Id": second }, { era: "legacy" });
+        if (after.http?.status !== 404)
+          found.push({
+            message: "A session that was ended is not answered with 404",
+            evidence: `DELETE: HTTP ${status}, then with the same Mcp-Session-Id\n${sentAndSeen(after)}`,
+            fix: "Answer 404, so that the client begins anew.",
+          });
+      }
+      await audited.raw("", { "Mcp-Session-Id": first }, { era: "legacy", method: "DELETE" });
       return found;
     },
   },

@@ -67,7 +67,7 @@ export const PARSING: readonly Rule[] = [
   },
   {
     id: "batch",
-    severity: "warning",
+    severity: "note",
     section: "transports/stdio; transports/streamable-http, Sending Messages; changelog of 2025-06-18",
     title: "A batch is not served: the revision has none",
     async run(audited) {

@@ -46,11 +46,15 @@ export function samplesOf(audited: Audited): Sample[] {
   ];
 }
 
-/** A tool that lies about being read-only is not called to prove it. */
+/** A tool that lies about being read-only is not called to prove it; one that was allowed by name is. */
 export function callableTools({ mayCall }: Audited, tools: readonly Members[]): Members[] {
   const byName = new Map(tools.map((tool) => [tool["name"], tool]));
   return [...byName.values()]
-    .filter(({ name }) => typeof name === "string" && mayCall(name) && destructiveVerb(name) === undefined)
+    .filter(({ name, annotations }) => {
+      if (typeof name !== "string" || !mayCall(name)) return false;
+      const isAnnotated = isObject(annotations) && annotations["readOnlyHint"] === true;
+      return !isAnnotated || destructiveVerb(name) === undefined;
+    })
     .slice(0, MOST_SAMPLES);
 }
 

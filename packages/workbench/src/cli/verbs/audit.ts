@@ -1,6 +1,7 @@
 /** `mica audit`: what is wrong with a server, with the proof. */
 import { type Audit, audit, countBy } from "../../engine/audit/audit.js";
 import { jsonReport } from "../../engine/audit/report/json.js";
+import { notRunByReason } from "../../engine/audit/run.js";
 import { EXIT } from "../exit.js";
 import type { Options } from "../options.js";
 import type { Screen } from "../screen.js";
@@ -24,13 +25,15 @@ export async function run({ target, options, screen, signal }: VerbContext): Pro
     onRule: progressOf(screen, options),
   });
   clearProgress(screen, options);
-  const notRun = audited.rules.filter(({ outcome }) => outcome === "not_run");
   return {
     result: jsonReport(audited),
     exitCode: exitCodeOf(audited, options.strict),
-    warnings: notRun.map(({ rule, reason }) => ({
+    warnings: notRunByReason(audited.rules).map(({ reason, rules: [first, ...more] }) => ({
       code: "rule_not_run",
-      message: `the rule ${rule.id} could not run, so nothing is known about it: ${reason}`,
+      message:
+        more.length === 0
+          ? `the rule ${first} could not run, so nothing is known about it: ${reason}`
+          : `${more.length + 1} rules could not run, so nothing is known about them: ${reason}`,
     })),
     print: (screen) => print(screen, audited, options),
   };

@@ -9,6 +9,8 @@ import { ENVELOPE } from "./rules/envelope.js";
 import { FRAMING } from "./rules/framing.js";
 import { HANDSHAKE } from "./rules/handshake.js";
 import { HIDDEN_TEXT } from "./rules/hidden-text.js";
+import { HTTP_ARGUMENTS } from "./rules/http-arguments.js";
+import { HTTP_EARLIER } from "./rules/http-earlier.js";
 import { HTTP_HEADERS } from "./rules/http-headers.js";
 import { HTTP_ORIGIN } from "./rules/http-origin.js";
 import { HTTP_REQUESTS } from "./rules/http-requests.js";
@@ -44,7 +46,9 @@ export const RULES: readonly Rule[] = [
   ...CACHING,
   ...SUBSCRIBING,
   ...HTTP_HEADERS,
+  ...HTTP_ARGUMENTS,
   ...HTTP_REQUESTS,
+  ...HTTP_EARLIER,
   ...HTTP_ORIGIN,
   ...AUTHORIZATION,
   ...CAPABILITIES,

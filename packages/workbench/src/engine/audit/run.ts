@@ -115,3 +115,14 @@ async function runOne(rule: Rule, opened: Opened, { signal, ruleMs }: RunSetting
     await end();
   }
 }
+
+/** Rules that could not run, by why. */
+export function notRunByReason(
+  reports: readonly RuleReport[],
+): { reason: string; rules: readonly string[] }[] {
+  const reasons = new Map<string, string[]>();
+  for (const { rule, outcome, reason = "" } of reports) {
+    if (outcome === "not_run") reasons.set(reason, [...(reasons.get(reason) ?? []), rule.id]);
+  }
+  return [...reasons].map(([reason, rules]) => ({ reason, rules }));
+}

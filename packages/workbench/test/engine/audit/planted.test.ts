@@ -100,6 +100,7 @@ describe("the clean twins", () => {
     ["legacy", "stdio", ["--legacy"]],
     ["legacy", "http", ["--legacy"]],
     ["protected", "http", ["--protected"]],
+    ["with a mirrored argument", "http", ["--mirrors"]],
   ] as const)("%s over %s", { timeout: 120_000 }, async ([, binding, words]) => {
     const found = await audited(binding, words);
     expect(found.findings).toEqual([]);

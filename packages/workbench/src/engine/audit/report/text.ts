@@ -1,6 +1,7 @@
 /** An audit for people: each finding with what was seen and what to do, then one line that sums up. */
 import { type Audit, countBy } from "../audit.js";
 import type { Finding, Severity } from "../finding.js";
+import { notRunByReason } from "../run.js";
 
 /** How parts are shown: made safe, coloured. */
 export interface TextStyle {
@@ -16,6 +17,9 @@ export interface TextOptions {
   readonly verbose: boolean;
 }
 
+/** Rules of one line that could not run: more are counted, unless everything is wanted. */
+const MOST_NAMED = 5;
+
 export function textReport(audit: Audit, style: TextStyle, { verbose }: TextOptions): string {
   const { target, era, revision, rules, findings, known, gone } = audit;
   const { bold, dim, safe } = style;
@@ -25,7 +29,10 @@ export function textReport(audit: Audit, style: TextStyle, { verbose }: TextOpti
   const ran = rules.filter(({ outcome }) => outcome === "ran");
   const notRun = rules.filter(({ outcome }) => outcome === "not_run");
   const rest = rules.filter(({ outcome }) => outcome === "inapplicable" || outcome === "skipped");
-  for (const { rule, reason } of notRun) lines.push(`${bold("not run")}  ${rule.id}: ${safe(reason ?? "")}`);
+  for (const { reason, rules: ids } of notRunByReason(rules)) {
+    const which = verbose || ids.length <= MOST_NAMED ? ids.join(", ") : `${ids.length} rules`;
+    lines.push(`${bold("not run")}  ${which}: ${safe(reason)}`);
+  }
   if (verbose) {
     for (const { rule, outcome, reason } of rest) {
       lines.push(

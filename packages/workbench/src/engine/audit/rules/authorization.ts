@@ -89,7 +89,8 @@ export const AUTHORIZATION: readonly Rule[] = [
       const url = new URL(urlOf(audited));
       url.searchParams.set("access_token", token);
       const exchange = await audited.raw(ordinary(audited), { Authorization: undefined }, { url: url.href });
-      if (exchange.http?.status === 401) return [];
+      // 401, or 400 with invalid_request (RFC 6750, 3.1).
+      if ((exchange.http?.status ?? 0) >= 400) return [];
       return [
         {
           message: "A token in the query of the URL is taken",

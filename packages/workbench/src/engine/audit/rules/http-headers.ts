@@ -178,7 +178,7 @@ export const HTTP_HEADERS: readonly Rule[] = [
 ];
 
 /** A request with one header changed or taken away must be refused, in the way that is prescribed. */
-async function mismatch(
+export async function mismatch(
   audited: Audited,
   header: string,
   value: string | undefined,

@@ -1,11 +1,12 @@
 /** `mica audit` as a person or a script runs it: what it prints in each format, and with which exit code it ends. */
 import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RULES } from "../../src/engine/audit/rules.js";
 import { type Built, buildCommand, bundle } from "../build-command.js";
-import { runProgram } from "../run-command.js";
+import { eventually, fixture, isAlive, runProgram } from "../run-command.js";
 
 let built: Built;
 let program: string;
@@ -201,6 +202,20 @@ describe("what cannot be audited", () => {
     expect(token.stderr).not.toContain("secret-value");
     expect((await mica("--format", "sarif", "--json", ...planted())).code).toBe(2);
   });
+});
+
+it("Ctrl-C ends what runs, and exit code 130", async () => {
+  const pidFile = join(built.directory, "audited.pid");
+  const { code } = await runProgram(
+    process.execPath,
+    [built.path, "audit", ...fixture(`--pid-file=${pidFile}`)],
+    {
+      onStart: (child) =>
+        void eventually(() => existsSync(pidFile) || undefined).then(() => child.kill("SIGINT")),
+    },
+  );
+  expect(code).toBe(130);
+  expect(isAlive(Number(await readFile(pidFile, "utf8")))).toBe(false);
 });
 
 describe("what is called", () => {

@@ -9,8 +9,6 @@ export interface Life {
   readonly lines: readonly Line[];
   /** The ids of the requests that were sent. */
   readonly asked: readonly (string | number)[];
-  /** Lines that were there before anything was sent. */
-  readonly startLines: number;
   /** The length of stdout when its input was closed. */
   readonly closedAt: number;
   readonly stderr: string;
@@ -24,8 +22,6 @@ export interface Life {
 
 /** Milliseconds in which a server must end, from the end of its input: what the clients of the SDKs wait for at least. */
 export const EXIT_MS = 2_000;
-/** Milliseconds in which it may say something before anything is sent. */
-const QUIET_MS = 300;
 /** Milliseconds after its end in which what it started may end too. */
 const LEAVE_MS = 500;
 
@@ -35,9 +31,6 @@ export function lifeOf(audited: Audited): Promise<Life> {
 
 async function watch(audited: Audited): Promise<Life> {
   const child = audited.spawn();
-  // Some starts take longer than others: what is said before the first answer, and was not asked for, counts as well.
-  await child.until(() => (child.lines(true).length > 0 || child.exit ? true : undefined), QUIET_MS);
-  const startLines = child.lines(true).length;
   const asked: (string | number)[] = [];
   const ask = async (request: Request) => {
     asked.push(request.id);
@@ -61,7 +54,7 @@ async function watch(audited: Audited): Promise<Life> {
   const lines = child.lines(true);
   const stderr = child.stderr();
   await child.kill();
-  return { lines, asked, startLines, closedAt, stderr, exit, exitMs, left };
+  return { lines, asked, closedAt, stderr, exit, exitMs, left };
 }
 
 function listsOf({ catalogue }: Audited): string[] {

@@ -13,9 +13,11 @@ export const STDOUT: readonly Rule[] = [
     title: "Standard output carries messages and nothing else",
     applies: "stdio",
     async run(audited) {
-      const { lines, startLines, closedAt } = await lifeOf(audited);
-      const when = ({ number, offset }: Line) => {
-        if (number <= startLines) return "before any request";
+      const { lines, closedAt } = await lifeOf(audited);
+      const first = lines.find(isMessage)?.offset ?? Number.POSITIVE_INFINITY;
+      // By what came before it and not by time, so that it is the same in every run.
+      const when = ({ offset }: Line) => {
+        if (offset < first) return "before the first answer";
         return offset < closedAt ? "while it serves" : "at shutdown";
       };
       return onePerPhase(

@@ -1,7 +1,7 @@
 /** Names of methods, for completing what somebody types. */
 import { METHODS } from "mica-mcp/testing";
 
-/** Of earlier revisions, of notifications that clients send, and of extensions. */
+/** Of earlier revisions, and of notifications that clients send. */
 const FURTHER = [
   "initialize",
   "logging/setLevel",
@@ -11,9 +11,6 @@ const FURTHER = [
   "ping",
   "resources/subscribe",
   "resources/unsubscribe",
-  "tasks/cancel",
-  "tasks/get",
-  "tasks/update",
 ];
 
 export const METHOD_NAMES: readonly string[] = [...METHODS.keys(), ...FURTHER].sort();

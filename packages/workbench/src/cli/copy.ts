@@ -21,7 +21,7 @@ export async function copy(as: CopyForm, context: VerbContext): Promise<Answer> 
     inputSchema: tool.inputSchema as Record<string, unknown>,
     given,
     optionWords: optionWords(options),
-    isSignedIn: await isSignedIn(context),
+    isSignedIn: (await keptAuth(target)) !== undefined,
   };
   const { text, variables } = FORMS[as](toCopy);
   const warnings: VerbWarning[] = variables.map((variable) => ({
@@ -35,12 +35,6 @@ export async function copy(as: CopyForm, context: VerbContext): Promise<Answer> 
     });
   }
   return { result: { as, text, variables }, warnings, print: (screen) => screen.out.write(text) };
-}
-
-async function isSignedIn({ target }: VerbContext): Promise<boolean> {
-  if (target.kind !== "url") return false;
-  if (Object.keys(target.headers).some((name) => /^authorization$/i.test(name))) return false;
-  return (await keptAuth(target.url)) !== undefined;
 }
 
 /** What else matters to a call, as words of a command line. */

@@ -1,4 +1,5 @@
 /** What to do about a server that does not let somebody in. */
+import { saysWhoCalls } from "./credentials.js";
 import { shellWord, type Target, targetName } from "./target.js";
 
 /** Adds it to the message of a refusal with 401 or 403; any other error stays what it is. */
@@ -6,7 +7,7 @@ export function withAuthHint(error: unknown, target: Target): unknown {
   if (!(error instanceof Error) || target.kind !== "url") return error;
   const { reason, cause } = error as { reason?: unknown; cause?: { status?: unknown } };
   const status = reason === undefined ? cause?.status : undefined;
-  const isGiven = Object.keys(target.headers).some((name) => /^authorization$/i.test(name));
+  const isGiven = saysWhoCalls(target.headers);
   const login = `mica login ${shellWord(targetName(target))}`;
   // Whoever is signed in, and lacks something, knows how that goes.
   if (reason === "sign_in_needed") error.message += `; ${login} signs in`;

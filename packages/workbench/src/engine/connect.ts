@@ -59,7 +59,7 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
   const { signal, timeoutMs, era, handlers, onWarning } = settings;
   const startedAt = performance.now();
   try {
-    const auth = settings.auth ?? (await authOf(target));
+    const auth = settings.auth ?? (await keptAuth(target));
     const client = await connect(connectTarget(target, settings), {
       name: NAME,
       version: VERSION,
@@ -74,13 +74,6 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
   } catch (error) {
     throw asUsageError(withAuthHint(error, target));
   }
-}
-
-async function authOf(target: Target): Promise<HttpAuth | undefined> {
-  if (target.kind !== "url" || Object.keys(target.headers).some((name) => /^authorization$/i.test(name))) {
-    return undefined;
-  }
-  return keptAuth(target.url);
 }
 
 /** What every call is given besides its own callbacks. */

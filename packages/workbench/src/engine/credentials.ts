@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import type { AuthStep, HttpAuth, OAuth, OAuthOptions, PreregisteredClient } from "mica-mcp/auth/client";
+import type { Target } from "./target.js";
 import { asUsageError, UsageError } from "./usage-error.js";
 
 /** What authorization servers show to people. */
@@ -110,9 +111,19 @@ export async function keptSettings(url: string): Promise<ClientSettings> {
   return ((await fileStore(credentialsPath()).read(settingsKey(url)))?.value ?? {}) as ClientSettings;
 }
 
-/** Credentials for a server that somebody is signed in to; undefined for any other. Nothing is loaded without the file. */
-export async function keptAuth(url: string): Promise<HttpAuth | undefined> {
-  if (!existsSync(credentialsPath())) return undefined;
+/** Whether a header that was given says who calls. */
+export function saysWhoCalls(headers: Readonly<Record<string, string>>): boolean {
+  return Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+}
+
+/**
+ * Credentials for a server that somebody is signed in to; undefined for any other, and where a header that was given says
+ * who calls. Nothing is loaded without the file.
+ */
+export async function keptAuth(target: Target): Promise<HttpAuth | undefined> {
+  if (target.kind !== "url" || saysWhoCalls(target.headers) || !existsSync(credentialsPath()))
+    return undefined;
+  const { url } = target;
   const auth = await createAuth({ client: await keptSettings(url) });
   return (await auth.account(url)) && auth;
 }

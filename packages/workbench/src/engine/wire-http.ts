@@ -21,7 +21,8 @@ interface Sending {
   readonly headers: Record<string, string>;
 }
 
-export async function openHttp({ url, headers: given }: UrlTarget, settings: WireSettings): Promise<Wire> {
+export async function openHttp(to: UrlTarget, settings: WireSettings): Promise<Wire> {
+  const { url, headers: given } = to;
   const { signal, onEvent } = settings;
   const target = new URL(url);
   target.hash = "";
@@ -29,7 +30,7 @@ export async function openHttp({ url, headers: given }: UrlTarget, settings: Wir
   const session = createHttpSession();
   const isGiven = (name: string) =>
     Object.keys(given).some((one) => one.toLowerCase() === name.toLowerCase());
-  const auth = isGiven("authorization") ? undefined : await keptAuth(url);
+  const auth = await keptAuth(to);
   const open = new Map<object, { readonly id: unknown; readonly end: () => void }>();
   let isClosed = false;
 

@@ -1,6 +1,6 @@
 /** From a target to what rules may use of it: which eras it speaks, what it says of itself, its catalogue. */
 import { McpError } from "mica-mcp/client";
-import { keptAuth } from "../credentials.js";
+import { keptAuth, saysWhoCalls } from "../credentials.js";
 import { isObject } from "../json.js";
 import { type Target, targetName } from "../target.js";
 import type { Audited, Era, Speaking } from "./audited.js";
@@ -107,9 +107,9 @@ async function credentialsOf(
   if (target.kind === "command") return async () => ({});
   const { url, headers } = target;
   const valid = tokens.get("valid");
-  const isGiven = Object.keys(headers).some((name) => /^authorization$/i.test(name));
-  if (valid !== undefined && !isGiven) return async () => ({ ...headers, Authorization: `Bearer ${valid}` });
-  const auth = isGiven ? undefined : await keptAuth(url);
+  if (valid !== undefined && !saysWhoCalls(headers))
+    return async () => ({ ...headers, Authorization: `Bearer ${valid}` });
+  const auth = await keptAuth(target);
   if (auth === undefined) return async () => headers;
   const server = new URL(url);
   return async () => ({ ...headers, ...(await auth.authorize({ server, url: server, method: "POST" })) });

@@ -102,14 +102,17 @@ export function createSubscriptions(
     leaveBus = undefined;
   };
 
+  const checkRoom = () => {
+    if (all.size < limits.maxSubscriptions) return;
+    throw new ProtocolError(
+      ErrorCode.InternalError,
+      `Too many open subscriptions: the limit is ${limits.maxSubscriptions}`,
+    );
+  };
+
   return {
     async listen(params, meta, exchange, id) {
-      if (all.size >= limits.maxSubscriptions) {
-        throw new ProtocolError(
-          ErrorCode.InternalError,
-          `Too many open subscriptions: the limit is ${limits.maxSubscriptions}`,
-        );
-      }
+      checkRoom();
       const filter = agreedFilter(
         readFilter(params["notifications"], limits.maxSubscriptionUris),
         listenable(),
@@ -122,6 +125,8 @@ export function createSubscriptions(
         parts.push(part);
         Object.assign(filter, part.agreed);
       }
+      // Others may have come while extensions were reading.
+      checkRoom();
       // Before there is a subscription: where the bus cannot be reached, none is left behind.
       leaveBus ??= bus.subscribe(deliver);
       return new Promise((resolve) => {

@@ -4,6 +4,7 @@ import type { ChangeBus, ChangeEvent } from "../../src/bus/bus.js";
 import { memoryBus } from "../../src/bus/memory.js";
 import { MetaKey } from "../../src/protocol/meta.js";
 import { type JSONRPCNotification, PROTOCOL_VERSION, type RequestId } from "../../src/protocol/types.js";
+import type { ServerExtension } from "../../src/server/extension.js";
 import { createServer, type Server } from "../../src/server/server.js";
 import { callerOf, type SendOptions } from "../support/caller.js";
 import { checkedServer } from "../support/wire-schema.js";
@@ -464,5 +465,30 @@ describe("what is refused", () => {
     first.cancel();
     await expect(first.ended).rejects.toThrow();
     expect(listen({}).received).toHaveLength(1);
+  });
+
+  it("more than the limit, however many are waiting for an extension to read its part", async () => {
+    const bus = countingBus();
+    let read = () => {};
+    const isRead = new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    const slow: ServerExtension = {
+      id: "com.example/slow",
+      settings: {},
+      install: () => ({ listen: () => isRead.then(() => undefined) }),
+    };
+    const limits = { maxSubscriptions: 2 };
+    const { listen } = listening(
+      createServer({ name: "test", version: "1.0.0", bus, limits, extensions: [slow] }),
+    );
+    const all = [1, 2, 3, 4].map(() => listen({}));
+    read();
+    const refused = { error: { message: "Too many open subscriptions: the limit is 2" } };
+    expect(await all[2]!.ended).toMatchObject(refused);
+    expect(await all[3]!.ended).toMatchObject(refused);
+    expect(all.map(({ received }) => received.length)).toEqual([1, 1, 0, 0]);
+    for (const { cancel } of all) cancel();
+    expect(bus.listeners).toBe(0);
   });
 });

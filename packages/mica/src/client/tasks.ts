@@ -53,7 +53,7 @@ export interface TaskDriverOptions {
 
 /** What is asked in the name of whom, and when to stop. */
 interface Drive {
-  readonly task: Task;
+  readonly taskId: string;
   readonly method: string;
   readonly params: Record<string, unknown>;
   readonly options: CallOptions;
@@ -101,7 +101,7 @@ export function createTaskDriver({
   const poll = async (drive: Drive, interval: number): Promise<DetailedTask> => {
     for (let attempt = 0; ; attempt++) {
       try {
-        return await get(drive.task.taskId, pollOptions(drive));
+        return await get(drive.taskId, pollOptions(drive));
       } catch (error) {
         if (drive.link.signal.aborted) throw drive.link.signal.reason;
         if (!reconnects || !isLoss(error) || attempt >= limits.reopenAttempts) throw error;
@@ -121,8 +121,7 @@ export function createTaskDriver({
     const fresh = Object.entries(inputRequests).filter(([key]) => !drive.taken.has(key));
     if (fresh.length === 0) return;
     for (const [key] of fresh) drive.taken.add(key);
-    const { taskId } = drive.task;
-    const { method, params } = drive;
+    const { taskId, method, params } = drive;
     fulfiller
       .answerAll(Object.fromEntries(fresh), { method, params }, unwanted)
       .then((responses) => update(taskId, responses, pollOptions(drive)))
@@ -169,7 +168,7 @@ export function createTaskDriver({
   };
 
   const follow = async (
-    task: Task,
+    taskId: string,
     first: Task | undefined,
     about: { method: string; params: Record<string, unknown> },
     options: CallOptions,
@@ -182,7 +181,7 @@ export function createTaskDriver({
       );
     const timer = maxTimeoutMs <= LONGEST_TIMER ? setTimeout(expire, maxTimeoutMs) : undefined;
     try {
-      return await run({ task, ...about, options, link, taken: new Set() }, first);
+      return await run({ taskId, ...about, options, link, taken: new Set() }, first);
     } finally {
       clearTimeout(timer);
       link.release();
@@ -195,12 +194,12 @@ export function createTaskDriver({
     cancel: (taskId, options = {}) => cancel(taskId, options),
     async wait(taskId, options = {}) {
       const about = { method: "tasks/get", params: { taskId } };
-      return (await follow({ taskId } as Task, undefined, about, options)) as CallToolResult;
+      return (await follow(taskId, undefined, about, options)) as CallToolResult;
     },
     async drive(created, method, params, options) {
       const task = readTask(method, created);
       try {
-        return await follow(task, task, { method, params }, options);
+        return await follow(task.taskId, task, { method, params }, options);
       } catch (error) {
         if (isOwnEnd(error) && !closing.aborted)
           cancel(task.taskId, { timeoutMs: CANCEL_MS }).catch(() => {});

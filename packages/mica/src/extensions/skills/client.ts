@@ -5,7 +5,7 @@ import { ErrorCode, McpError, ProtocolError } from "../../protocol/errors.js";
 import { isObject } from "../../protocol/jsonrpc.js";
 import { SKILLS_EXTENSION, type Skill, type SkillResource } from "../../protocol/skills.js";
 import { equals } from "../../schema/values.js";
-import { digestOf, SKILL_LIMITS } from "./digest.js";
+import { digestOf } from "./digest.js";
 import { entryProblem } from "./entry.js";
 import { type ParseYaml, readFrontmatter } from "./frontmatter.js";
 
@@ -106,7 +106,7 @@ export function skillsOf(client: Client, { parseYaml }: { parseYaml: ParseYaml }
       throw invalid(`skills/get: expected the entry of ${uri}`);
     },
     async load(entry, options = {}) {
-      const problem = entryProblem(entry, SKILL_LIMITS);
+      const problem = entryProblem(entry);
       if (problem !== undefined) throw invalid(`The entry of a skill is invalid: ${problem}`);
       const held = structuredClone(entry);
       const resources = new Map((held.resources as SkillResource[]).map((file) => [file.uri, file]));

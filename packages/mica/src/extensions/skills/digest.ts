@@ -1,12 +1,5 @@
 /** SHA-256 of a skill's files, in the form of SEP-2640. */
 
-export const SKILL_LIMITS = {
-  /** Files of one skill. */
-  maxFiles: 512,
-  /** Bytes of all of them. */
-  maxBytes: 16 * 1024 * 1024,
-} as const;
-
 /** @example await digestOf(new TextEncoder().encode("")) // "sha256:e3b0c442..." */
 export async function digestOf(bytes: Uint8Array): Promise<string> {
   const hash = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes as Uint8Array<ArrayBuffer>));

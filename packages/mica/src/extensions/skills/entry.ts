@@ -1,11 +1,17 @@
 /** Judging the entry of a skill before any of its files is read (SEP-2640, Skill Entries). */
 import { isObject } from "../../protocol/jsonrpc.js";
 
+/** What clients need not go beyond (SEP-2640, Limits). */
+export const SKILL_LIMITS = {
+  /** Files of one skill. */
+  maxFiles: 512,
+  /** Bytes of all of them. */
+  maxBytes: 16 * 1024 * 1024,
+} as const;
+
 /** What is wrong with an entry; undefined where nothing is. */
-export function entryProblem(
-  entry: unknown,
-  { maxFiles, maxBytes }: { maxFiles: number; maxBytes: number },
-): string | undefined {
+export function entryProblem(entry: unknown): string | undefined {
+  const { maxFiles, maxBytes } = SKILL_LIMITS;
   if (!isObject(entry)) return "it is no object";
   const { uri, frontmatter, resources } = entry;
   const path =

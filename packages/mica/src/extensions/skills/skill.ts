@@ -1,6 +1,7 @@
 /** A skill to serve: its files, and the entry that describes them (SEP-2640, Skill Entries). */
 import type { Skill } from "../../protocol/skills.js";
-import { digestOf, SKILL_LIMITS } from "./digest.js";
+import { digestOf } from "./digest.js";
+import { SKILL_LIMITS } from "./entry.js";
 import { type ParseYaml, readFrontmatter } from "./frontmatter.js";
 import { mediaTypeOf } from "./media-type.js";
 

@@ -4,7 +4,7 @@
  * delivery, cancellation. It never knows what a tool is.
  */
 import type { ChangeBus } from "./bus/bus.js";
-import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse, RequestId } from "./protocol/types.js";
+import type { JSONRPCNotification, JSONRPCRequest, JSONRPCResponse } from "./protocol/types.js";
 
 /** Who is calling, as far as the transport established it. Never the credential itself. */
 export interface AuthInfo {
@@ -147,6 +147,3 @@ export interface ClientTransport {
   /** Ends the connection (and the process, where there is one). Safe to call twice. */
   close(): Promise<void>;
 }
-
-/** The id under which a subscription's notifications arrive is that of its request. */
-export type SubscriptionId = RequestId;

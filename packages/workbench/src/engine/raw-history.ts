@@ -8,7 +8,7 @@ import { makeDirectory } from "./make-directory.js";
 const MOST_LINES = 1_000;
 
 /** `mica/raw-history` under `$XDG_STATE_HOME`, or where the platform keeps such files. */
-export function historyPath(env: NodeJS.ProcessEnv = process.env): string {
+function historyPath(env: NodeJS.ProcessEnv = process.env): string {
   const xdg = env["XDG_STATE_HOME"];
   const local = process.platform === "win32" ? env["LOCALAPPDATA"] : undefined;
   const base = xdg && isAbsolute(xdg) ? xdg : (local ?? join(homedir(), ".local", "state"));

@@ -40,7 +40,7 @@ export function openLines(
   };
 }
 
-export function endText(
+function endText(
   command: string,
   { exitCode, signal, startError }: ServerExit & { readonly startError: Error | undefined },
 ): string {

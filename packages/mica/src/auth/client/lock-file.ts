@@ -12,7 +12,7 @@ export interface LockTimes {
   readonly pollMs: number;
 }
 
-export const DEFAULT_LOCK_TIMES: LockTimes = { staleMs: 30_000, pollMs: 25 };
+const DEFAULT_LOCK_TIMES: LockTimes = { staleMs: 30_000, pollMs: 25 };
 
 interface Holder {
   /** Of this very lock: the next one has another. */

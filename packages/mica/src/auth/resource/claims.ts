@@ -43,7 +43,7 @@ function judgeAudience(aud: unknown, audiences: readonly string[]): void {
  * Strings, compared as they are: no slash is added, no port left out. Only scheme and host are compared without
  * case (authorization, Canonical Server URI).
  */
-export function sameIdentifier(one: string, other: string): boolean {
+function sameIdentifier(one: string, other: string): boolean {
   return one === other || lowerAuthority(one) === lowerAuthority(other);
 }
 

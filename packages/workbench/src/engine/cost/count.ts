@@ -45,7 +45,7 @@ export interface CatalogueCost {
 }
 
 /** What a model reads of a tool. */
-export function readPart({ name, description, inputSchema }: Tool): object {
+function readPart({ name, description, inputSchema }: Tool): object {
   return { name, description, inputSchema };
 }
 

@@ -46,7 +46,7 @@ const KEYS = {
   resourceTemplates: "uriTemplate",
 } as const satisfies Record<keyof Catalogue, string>;
 
-export function namesOf(listing: Listing | undefined, key: string): string[] {
+function namesOf(listing: Listing | undefined, key: string): string[] {
   const names = listing?.entries.map((entry) => entry[key]) ?? [];
   return [...new Set(names.filter((name) => typeof name === "string"))];
 }
@@ -98,7 +98,7 @@ function duplicates(catalogue: Catalogue): Found[] {
   return found;
 }
 
-export function repeatedIn(items: readonly unknown[], key: string): string[] {
+function repeatedIn(items: readonly unknown[], key: string): string[] {
   const names = items.map((item) => (item as Record<string, unknown> | null | undefined)?.[key]);
   return [
     ...new Set(

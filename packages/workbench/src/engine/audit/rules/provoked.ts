@@ -32,7 +32,7 @@ export const UNKNOWN = {
   cursor: "mica-no-such-cursor",
 } as const;
 
-export function provocationsOf(audited: Audited): Provocation[] {
+function provocationsOf(audited: Audited): Provocation[] {
   const { tools, resources, resourceTemplates, prompts } = audited.catalogue;
   const { name, uri, cursor } = UNKNOWN;
   return [

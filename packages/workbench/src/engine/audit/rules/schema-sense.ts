@@ -157,7 +157,7 @@ export function refusedForms({ node, path }: Place, schema: ToolSchema): Found[]
 }
 
 /** Beyond these a schema is no longer read by anybody, and costs more than it says. */
-export const SIZE_LIMITS = { depth: 16, subschemas: 1_000, characters: 64 * 1024 } as const;
+const SIZE_LIMITS = { depth: 16, subschemas: 1_000, characters: 64 * 1024 } as const;
 
 export function size(one: ToolSchema): Found[] {
   const places = placesOf(one.schema);

@@ -32,7 +32,7 @@ export interface Place {
 
 const IN_PLACE = /^(?:allOf|anyOf|oneOf|not|if|then|else|dependentSchemas|dependencies)\b/;
 /** Subschemas that are looked at, and how deep: a server may send any. */
-export const WALK_LIMITS = { places: 10_000, depth: 100 } as const;
+const WALK_LIMITS = { places: 10_000, depth: 100 } as const;
 
 /** Every subschema that is an object, the root first. */
 export function placesOf(schema: unknown): Place[] {

@@ -102,7 +102,7 @@ function mirror(schema: unknown, value: unknown, headers: Record<string, string>
 }
 
 /** A value as it may stand in a header (transports/streamable-http, Value Encoding). */
-export function headerValue(value: string): string {
+function headerValue(value: string): string {
   const isPlain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value) || value === "";
   const isSentinel = value.startsWith("=?base64?") && value.endsWith("?=");
   return isPlain && !isSentinel ? value : encodedValue(value);

@@ -43,6 +43,7 @@ export async function bundle(entry: string, outdir: string): Promise<string> {
       "mica-mcp/client": at("../../mica/src/entry/client.ts"),
       "mica-mcp/schema": at("../../mica/src/entry/schema.ts"),
       "mica-mcp/testing": at("../../mica/src/entry/testing.ts"),
+      "mica-mcp/tasks": at("../../mica/src/entry/tasks.ts"),
       "mica-mcp/stdio": at("../../mica/src/entry/stdio.ts"),
       "mica-mcp": at("../../mica/src/entry/index.ts"),
     },

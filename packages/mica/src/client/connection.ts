@@ -222,6 +222,8 @@ export async function openConnection(
     close() {
       closed ??= (async () => {
         closing.abort(new McpError("closed", "The client was closed"));
+        // A call that was aborted a moment ago cancels its task, and that is still on its way.
+        if (driver !== undefined) await driver.then(({ told }) => told());
         exchanger.close();
         cache.clear();
         await transport.close();

@@ -39,6 +39,8 @@ export interface TaskDriver extends ClientTasks {
     params: Record<string, unknown>,
     options: CallOptions,
   ): Promise<Result>;
+  /** Resolves once the server knows which tasks were given up; where it does not answer, a second later. */
+  told(): Promise<void>;
 }
 
 export interface TaskDriverOptions {
@@ -63,8 +65,10 @@ interface Drive {
 }
 
 const STATUSES: readonly TaskStatus[] = ["working", "input_required", "completed", "failed", "cancelled"];
-/** Milliseconds for the word that a task is not wanted any more; nobody waits for it. */
+/** Milliseconds for the word that a task is not wanted any more; no call waits for it. */
 const CANCEL_MS = 10_000;
+/** Milliseconds for the same where the client is being closed, which does wait. */
+const CLOSING_CANCEL_MS = 1_000;
 
 export function createTaskDriver({
   send,
@@ -89,6 +93,14 @@ export function createTaskDriver({
 
   const cancel = async (taskId: string, options: CallOptions) => {
     await send("tasks/cancel", { taskId }, options);
+  };
+
+  const cancelling = new Set<Promise<void>>();
+  const giveUp = (taskId: string) => {
+    const word = cancel(taskId, { timeoutMs: CANCEL_MS })
+      .catch(() => {})
+      .finally(() => cancelling.delete(word));
+    cancelling.add(word);
   };
 
   /** What a poll may be told: its time counts from the poll on, and its caller listens for the end of the whole. */
@@ -201,10 +213,16 @@ export function createTaskDriver({
       try {
         return await follow(task.taskId, task, { method, params }, options);
       } catch (error) {
-        if (isOwnEnd(error) && !closing.aborted)
-          cancel(task.taskId, { timeoutMs: CANCEL_MS }).catch(() => {});
+        if (isOwnEnd(error) && !closing.aborted) giveUp(task.taskId);
         throw error;
       }
+    },
+    async told() {
+      if (cancelling.size === 0) return;
+      const heard = new AbortController();
+      const longest = pause(CLOSING_CANCEL_MS, heard.signal).catch(() => {});
+      await Promise.race([Promise.all(cancelling), longest]);
+      heard.abort();
     },
   };
 }

@@ -23,6 +23,7 @@ export interface Report extends CatalogueCost {
 
 /** Entries of a list that are shown without `--verbose`. */
 const ENTRIES = 10;
+const ONE_OF = { resources: "resource", resourceTemplates: "template", prompts: "prompt" } as const;
 const MAIN_KEYS = ["name", "description", "inputSchema", "outputSchema", "annotations"];
 
 export async function printCost({ out }: Screen, report: Report, verbose: boolean): Promise<void> {
@@ -33,12 +34,16 @@ export async function printCost({ out }: Screen, report: Report, verbose: boolea
       dim(` (${share.percent} % of a window of ${share.window}; o200k_base)`),
     ...rows([
       ["instructions", String(instructions)],
-      [`${report.tools.length} tools`, `${total.tools.read}`, "name, description and input schema of each"],
+      [
+        counted(report.tools.length, "tool"),
+        `${total.tools.read}`,
+        "name, description and input schema of each",
+      ],
       ["", String(total.tools.listed), "everything that is listed of them"],
       ...(["resources", "resourceTemplates", "prompts"] as const)
         .filter((list) => report[list].length > 0)
         .map((list) => [
-          `${report[list].length} ${list === "resourceTemplates" ? "templates" : list}`,
+          counted(report[list].length, ONE_OF[list]),
           String(total[list]),
           "where a host shows the list",
         ]),
@@ -101,13 +106,18 @@ function entryRows(entries: readonly EntryCost[]): string[] {
   );
 }
 
+/** `1 tool`, `2 tools`. */
+function counted(count: number, one: string): string {
+  return `${count} ${count === 1 ? one : `${one}s`}`;
+}
+
 function savingsText(
   { savings, savedTogether }: Report,
   verbose: boolean,
   dim: (text: string) => string,
 ): string[] {
   const grid = savings.map(({ read, listed, what, tools }) => {
-    const where = `${tools.length} ${tools.length === 1 ? "tool" : "tools"}`;
+    const where = counted(tools.length, "tool");
     return [String(read), String(listed), what + dim(` (${verbose ? tools.map(cell).join(", ") : where})`)];
   });
   const all = [String(savedTogether.read), String(savedTogether.listed), "all of it together"];
@@ -146,7 +156,7 @@ function differenceText(
   return [
     bold(`${change(before, after)} tokens since then: ${before} -> ${after}`),
     ...numbered(grid),
-    ...(unchanged > 0 ? [dim(`  ${unchanged} tools unchanged`)] : []),
+    ...(unchanged > 0 ? [dim(`  ${counted(unchanged, "tool")} unchanged`)] : []),
   ];
 }
 

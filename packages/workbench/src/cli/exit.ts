@@ -46,8 +46,14 @@ const BY_CODE: ReadonlyMap<string, number> = new Map([
   ["unsupported_version", EXIT.protocol],
   ["limit_exceeded", EXIT.protocol],
   ["input_unavailable", EXIT.protocol],
+  ["task_cancelled", EXIT.protocol],
   ["timeout", EXIT.timeout],
 ]);
+
+/** @param code A stable code of `McpError`. */
+export function exitCodeFor(code: string): number {
+  return BY_CODE.get(code) ?? EXIT.failed;
+}
 
 export interface Failure {
   readonly exitCode: number;
@@ -69,8 +75,7 @@ export function failureOf(error: unknown): Failure {
   if (error instanceof Error && error.name === "McpError") {
     if (isInputNeeded(error.cause)) return inputNeeded(error.cause);
     const { code } = error as Error & { code: string };
-    const exitCode = BY_CODE.get(code) ?? EXIT.failed;
-    return { exitCode, code, message: error.message, details: causeDetails(error.cause) };
+    return { exitCode: exitCodeFor(code), code, message: error.message, details: causeDetails(error.cause) };
   }
   if (error instanceof Error && error.name === "OutputError") {
     return { exitCode: EXIT.failed, code: "output_failed", message: error.message, details: {} };

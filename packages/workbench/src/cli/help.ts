@@ -38,12 +38,9 @@ function ofVerb(verb: VerbRow): string[] {
     `mica ${verb.name}: ${verb.summary}.`,
     "",
     "Usage",
-    ...(verb.local
-      ? [`  mica ${verb.name}${room} [OPTIONS] [-- ARGS]`]
-      : [
-          `  mica ${verb.name} URL${room} [OPTIONS]`,
-          `  mica ${verb.name}${room} [OPTIONS] -- COMMAND [ARGS]`,
-        ]),
+    ...(verb.local ? [`  mica ${verb.name}${room} [OPTIONS] [-- ARGS]`] : []),
+    ...(verb.local || verb.only === "command" ? [] : [`  mica ${verb.name} URL${room} [OPTIONS]`]),
+    ...(verb.local || verb.only === "url" ? [] : [`  mica ${verb.name}${room} [OPTIONS] -- COMMAND [ARGS]`]),
     "",
     verb.examples.length > 1 ? "Examples" : "Example",
     ...verb.examples.map((example) => `  ${example}`),

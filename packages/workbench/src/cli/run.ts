@@ -7,7 +7,7 @@ import type { Answering } from "./answering.js";
 import { asksForJson, type CommandLine, readCommandLine } from "./command-line.js";
 import { EXIT, type Failure, failureOf } from "./exit.js";
 import { createScreen, OutputClosed, type Screen } from "./screen.js";
-import { safeJson, visible } from "./terminal.js";
+import { safeJson, visible, visibleLine } from "./terminal.js";
 import type { OpenServer, VerbWarning } from "./verb.js";
 
 export interface Streams {
@@ -87,9 +87,10 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
   };
 
   const open = async (agent: Agent | undefined): Promise<OpenServer> => {
-    const [{ createAnswering }, { callOptions, openTarget }] = await Promise.all([
+    const [{ createAnswering }, { callOptions, openTarget }, { targetName }] = await Promise.all([
       import("./answering.js"),
       import("../engine/connect.js"),
+      import("../engine/target.js"),
     ]);
     answering = await createAnswering({ options, target, screen, live, streams });
     const settings = {
@@ -101,7 +102,9 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       onWarning: warn,
       agent,
     };
+    const stopWaiting = live.wait(visibleLine(targetName(target)));
     const connected = await openTarget(target, settings);
+    if (verb.listens) stopWaiting();
     return { ...connected, call: { ...callOptions(settings), ...live.callbacks } };
   };
 

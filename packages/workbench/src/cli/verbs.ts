@@ -12,6 +12,10 @@ interface Row {
   /** Whether `name=value` pairs may follow. */
   readonly pairs?: true;
   readonly options?: readonly SpecialOption[];
+  /** Whether it waits for what the server says by itself, without a word about that. */
+  readonly listens?: true;
+  /** The only kind of target that it is for. */
+  readonly only?: "url" | "command";
   /** Of the options that every verb takes, those that mean nothing here. */
   readonly without?: readonly string[];
   readonly examples: readonly string[];
@@ -34,9 +38,14 @@ export type VerbRow = ServerVerb | LocalVerb;
 /** Of the options that are no special ones, those that mean something where there is no server. */
 const WITHOUT_SERVER = ["json", "no-color", "help", "version"];
 
+const FOR_COMMANDS = ["env", "cwd"];
+const FOR_URLS = ["header"];
+
 export function applies({ name, special }: OptionRow, verb: VerbRow): boolean {
   if (special) return verb.options?.includes(name as SpecialOption) ?? false;
   if (verb.without?.includes(name)) return false;
+  if (verb.only === "url" && FOR_COMMANDS.includes(name)) return false;
+  if (verb.only === "command" && FOR_URLS.includes(name)) return false;
   return !verb.local || WITHOUT_SERVER.includes(name);
 }
 
@@ -118,6 +127,7 @@ export const VERBS: readonly VerbRow[] = [
     name: "listen",
     summary: "show changes as the server tells of them, until Ctrl-C",
     takes: [],
+    listens: true,
     options: ["resource", "list", "for", "count"],
     examples: [
       "mica listen https://example.com/mcp",
@@ -159,6 +169,7 @@ export const VERBS: readonly VerbRow[] = [
     name: "login",
     summary: "sign in to a server at a URL, for all the commands to come",
     takes: [],
+    only: "url",
     options: ["again", ...SIGNING_IN],
     examples: [
       "mica login https://example.com/mcp",
@@ -170,6 +181,7 @@ export const VERBS: readonly VerbRow[] = [
     name: "logout",
     summary: "revoke what was issued for a server, and forget it",
     takes: [],
+    only: "url",
     examples: ["mica logout https://example.com/mcp"],
     load: () => import("./verbs/logout.js"),
   },
@@ -177,6 +189,7 @@ export const VERBS: readonly VerbRow[] = [
     name: "whoami",
     summary: "who is signed in to a server, as what, and for how long",
     takes: [],
+    only: "url",
     examples: ["mica whoami https://example.com/mcp"],
     load: () => import("./verbs/whoami.js"),
   },
@@ -184,6 +197,7 @@ export const VERBS: readonly VerbRow[] = [
     name: "auth",
     summary: "walk the whole ladder of signing in to a server, and draw each step; nothing is kept",
     takes: [],
+    only: "url",
     options: SIGNING_IN,
     examples: [
       "mica auth https://example.com/mcp",
@@ -223,6 +237,7 @@ export const VERBS: readonly VerbRow[] = [
     summary: "how long a server takes from its start to its answers, its memory, what it loads and installs",
     takes: [],
     mayTake: "TOOL",
+    only: "command",
     pairs: true,
     options: ["runs", "vs", "args"],
     examples: [

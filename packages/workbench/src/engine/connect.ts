@@ -50,7 +50,7 @@ const STRAY_CHARS = 200;
 const STRAY_LINES = 20;
 
 /**
- * Connects.
+ * Connects. Servers may answer calls with tasks, which are waited for (SEP-2663).
  *
  * @throws McpError
  * @throws UsageError where the target cannot be used as it was given.
@@ -65,6 +65,7 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
       version: VERSION,
       signal,
       ...handlers,
+      tasks: true,
       ...(era !== undefined && { era }),
       onWarning: ({ code, message }) => onWarning({ code, message }),
       ...(timeoutMs !== undefined && { limits: { timeoutMs } }),

@@ -118,13 +118,14 @@ export function vitestFile({ target, client, tool, args, isSignedIn }: CallToCop
     if (target.cwd !== undefined) members.push(`cwd: ${literal(target.cwd)}`);
   }
   const era = client.era.branch === "forced" ? `, era: ${literal(client.era.era)}` : "";
+  const tasks = mayGiveTasks(client) ? ", tasks: true" : "";
   const text = `import { connect } from "mica-mcp/client";
 import { expect, it } from "vitest";
 
 it(${literal(`calls ${tool}`)}, async () => {
   const client = await connect(
     { ${members.join(", ")} },
-    { name: "test", version: "1.0.0"${era} },
+    { name: "test", version: "1.0.0"${era}${tasks} },
   );
   try {
     const result = await client.callTool(${literal(tool)}, ${indented(literal(args, 2))});
@@ -135,6 +136,11 @@ it(${literal(`calls ${tool}`)}, async () => {
 });
 `;
   return { text, variables };
+}
+
+/** Whether a call may be answered with a task, for which a client has to be ready (SEP-2663). */
+function mayGiveTasks({ serverCapabilities }: Client): boolean {
+  return serverCapabilities.extensions?.["io.modelcontextprotocol/tasks"] !== undefined;
 }
 
 /** The headers that were given; undefined for a value that is a secret. */

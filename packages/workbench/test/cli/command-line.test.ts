@@ -225,6 +225,16 @@ describe("help", () => {
     }
   });
 
+  it("names the only kind of target that a verb is for, and no options of the other", () => {
+    const login = help(VERBS.find(({ name }) => name === "login"));
+    expect(login).toContain("  mica login URL [OPTIONS]\n\n");
+    expect(login).not.toContain("COMMAND");
+    expect(login).not.toContain("--env ");
+    const start = help(VERBS.find(({ name }) => name === "start"));
+    expect(start).not.toContain("mica start URL");
+    expect(start).not.toContain("--header");
+  });
+
   it("lists every verb and every exit code", () => {
     const text = help(undefined);
     for (const { name } of VERBS) expect(text).toMatch(new RegExp(`^  ${name} `, "m"));

@@ -50,6 +50,13 @@ describe("the catalogue", () => {
     expect(result.share).toEqual({ window: 200_000, percent: Math.round(inEvery / 20) / 100 });
   });
 
+  it("is one of what there is one of", async () => {
+    const { stdout } = await mica(["cost", ...target()]);
+    expect(stdout).toMatch(/^ {2}2 tools +\d/m);
+    expect(stdout).toMatch(/^ {2}1 resource +\d/m);
+    expect(stdout).toMatch(/^ {2}1 prompt +\d/m);
+  });
+
   it("is taken apart by key: what each key adds", async () => {
     const [search] = await toolsOf();
     const { result } = await cost([]);

@@ -186,6 +186,12 @@ describe("3", () => {
     expect(json.error.server).toMatchObject({ exitCode: 3 });
   });
 
+  it("is a server that dies while a probe asks what it has, which is told as far as it came", async () => {
+    const { code, stdout } = await failure(["probe"], fixture("--die-on-lists"));
+    expect(code).toBe(3);
+    expect(stdout).toContain("tools that cannot be listed");
+  });
+
   it("is a port on which nobody listens", async () => {
     const { code, stderr } = await failure(["tools", `http://127.0.0.1:${await freePort()}/mcp`]);
     expect(code).toBe(3);

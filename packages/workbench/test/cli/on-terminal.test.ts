@@ -89,6 +89,16 @@ describe.skipIf(SCRIPT === undefined)("on a terminal", () => {
     expect((await onTerminal(["call", "steps", "--no-progress", ...fixture()])).screen).toBe("unwatched\n");
   });
 
+  it("says what it waits for, once that takes longer than a second", async () => {
+    const waits = (...more: string[]) =>
+      onTerminal(["tools", "--no-color", "--timeout", "2", ...more, ...fixture("--mute")]);
+    const { screen } = await waits();
+    const words = `waiting for ${fixture("--mute").slice(1).join(" ")}`.slice(0, 90);
+    expect(screen.split("\r\x1b[2K")[0]).toContain(words);
+    expect(screen.split("\r\x1b[2K").at(-1)).toMatch(/^mica: \S+ got no answer/);
+    expect((await waits("--no-progress")).screen).not.toContain("waiting");
+  });
+
   it("is spared binary content", async () => {
     const { code, screen } = await onTerminal(["read", "--no-color", "fixture://logo.png", ...fixture()]);
     expect({ code, screen }).toStrictEqual({

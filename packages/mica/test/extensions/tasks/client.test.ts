@@ -103,6 +103,17 @@ describe.each(Object.entries(bindings))("over %s", (_name, bind) => {
     expect((await client.tasks.get(taskId)).status).toBe("cancelled");
   });
 
+  it("a call that is aborted cancels its task although the client is closed at once", async () => {
+    const { client, effects } = await open();
+    const controller = new AbortController();
+    const call = client.callTool("wait", {}, { signal: controller.signal });
+    await vi.waitFor(() => expect(effects).toEqual(["began"]));
+    controller.abort();
+    await expect(call).rejects.toMatchObject({ code: "aborted" });
+    await client.close();
+    expect(effects).toEqual(["began", "stopped: The task was cancelled"]);
+  });
+
   it("maxTimeoutMs bounds the whole, and then the task is cancelled", async () => {
     const { client, effects } = await open();
     await expect(client.callTool("wait", {}, { maxTimeoutMs: 150 })).rejects.toMatchObject({

@@ -2,7 +2,7 @@
 import type { EraBranch } from "mica-mcp/client";
 import { COUNTED, type Counted, describeServer, type ServerDescription } from "../../engine/describe.js";
 import { targetName } from "../../engine/target.js";
-import { EXIT } from "../exit.js";
+import { EXIT, exitCodeFor } from "../exit.js";
 import { cell, indented } from "../listing.js";
 import type { Screen } from "../screen.js";
 import { visible, visibleLine } from "../terminal.js";
@@ -35,11 +35,12 @@ export async function run({ target, options, open }: VerbContext): Promise<Answe
   const { client, discoverMs, call } = await open();
   const described = await describeServer(client, call);
   const result = { ...described, target: targetName(target), discoverMs: Math.round(discoverMs * 10) / 10 };
+  const [problem] = described.problems;
   return {
     result,
     warnings: described.problems.map(({ code, message }) => ({ code, message })),
     print: (screen) => print(screen, result, options.verbose),
-    exitCode: described.problems.length > 0 ? EXIT.protocol : EXIT.ok,
+    exitCode: problem === undefined ? EXIT.ok : exitCodeFor(problem.code),
   };
 }
 

@@ -1,10 +1,10 @@
 /** A server process, byte by byte: what it writes, where, how it ends, and what it leaves behind. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
+import { serverEnvironment } from "mica-mcp/testing";
 import type { CommandTarget } from "../../target.js";
 import type { Members } from "../audited.js";
 import { type Descendant, descendants, MARK } from "./descendants.js";
-import { childEnvironment } from "./environment.js";
 import { isResponse, messagesIn } from "./raw.js";
 
 export interface Line {
@@ -75,7 +75,7 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
   const mark = randomUUID();
   const child: ChildProcess = spawn(command, args, {
     cwd,
-    env: { ...childEnvironment(env), [MARK]: mark },
+    env: { ...serverEnvironment(env, false), [MARK]: mark },
     stdio: ["pipe", "pipe", "pipe"],
     // The leader of a group of its own, so that whatever it starts can be ended with it.
     detached: process.platform !== "win32",

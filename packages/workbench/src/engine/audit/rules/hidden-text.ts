@@ -46,6 +46,8 @@ interface Kind {
   readonly what: string;
   readonly pattern: RegExp;
   readonly severity?: "warning";
+  /** Needed where letters run from right to left. */
+  readonly unlessRightToLeft?: true;
 }
 
 /** `\p{Cf}` and its like, but for where writing needs them: emoji, joined scripts, text from right to left. */
@@ -64,6 +66,7 @@ const KINDS: readonly Kind[] = [
     what: "an embedding of the direction in a text that has no letters from right to left",
     pattern: /[\u202a-\u202c\u2066-\u2069\u200e\u200f]/gu,
     severity: "warning",
+    unlessRightToLeft: true,
   },
   {
     what: "characters without a width",
@@ -81,8 +84,8 @@ const KINDS: readonly Kind[] = [
 const RIGHT_TO_LEFT = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}]/u;
 
 export function hiddenCharacters({ where, text }: Text): Found[] {
-  return KINDS.flatMap(({ what, pattern, severity }) => {
-    if (pattern.source.includes("\\u202a") && RIGHT_TO_LEFT.test(text)) return [];
+  return KINDS.flatMap(({ what, pattern, severity, unlessRightToLeft }) => {
+    if (unlessRightToLeft && RIGHT_TO_LEFT.test(text)) return [];
     const first = pattern.exec(text);
     pattern.lastIndex = 0;
     if (first === null) return [];

@@ -40,11 +40,21 @@ export async function readEvents(
 }
 
 function blockOf(text: string): EventBlock {
-  const data = text
-    .replace(/^\ufeff/, "")
+  return { text, data: dataOf(text.replace(/^\ufeff/, "")) };
+}
+
+/** The data of each complete event of a text; of one that has none, nothing (HTML Standard, Server-sent events). */
+export function eventData(text: string): string[] {
+  // What follows the last blank line is no complete event.
+  const events = text.replace(/\r\n?/g, "\n").split("\n\n").slice(0, -1);
+  return events.flatMap((event) => dataOf(event) ?? []);
+}
+
+function dataOf(event: string): string | undefined {
+  const data = event
     .split(/\r\n|\n|\r/)
     .filter((line) => line === "data" || line.startsWith("data:"))
     .map((line) => line.slice(5).replace(/^ /, ""));
   const joined = data.join("\n");
-  return { text, data: joined === "" ? undefined : joined };
+  return joined === "" ? undefined : joined;
 }

@@ -4,6 +4,7 @@
  */
 import { connect, isIP, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
+import { eventData } from "../event-blocks.js";
 import { type HttpAnswer, readAnswers } from "./http-answer.js";
 import type { RecordedRequest } from "./recorded-request.js";
 import { failureIn, type Sender, type SendFailure } from "./sender.js";
@@ -147,17 +148,7 @@ function failureOf({ status, body, isEvents }: HttpAnswer): SendFailure | undefi
 
 /** The response at the end of a stream of events (transports/streamable-http, Sending Messages). */
 function responseIn(events: string): unknown {
-  const data = events
-    .split(/\r?\n\r?\n/)
-    .map((event) =>
-      event
-        .split(/\r?\n/)
-        .filter((line) => line.startsWith("data:"))
-        .map((line) => line.slice(5).replace(/^ /, ""))
-        .join("\n"),
-    )
-    .filter((text) => text !== "");
-  return data
+  return eventData(events)
     .map((text) => JSON.parse(text) as { id?: unknown; method?: unknown })
     .findLast(({ id, method }) => id !== undefined && method === undefined);
 }

@@ -2,6 +2,7 @@
 import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { McpError } from "mica-mcp/client";
+import { eventData } from "../../event-blocks.js";
 import type { HttpAnswer } from "./raw.js";
 
 export interface HttpSending {
@@ -96,18 +97,4 @@ function read(answer: IncomingMessage, chunks: readonly Buffer[]): Omit<HttpRece
   const stream = /^text\/event-stream\b/i.test(headers["content-type"] ?? "");
   const texts = stream ? eventData(body) : body.trim() === "" ? [] : [body];
   return { status: answer.statusCode ?? 0, headers, body, texts };
-}
-
-/** The data of complete events (HTML Standard, Server-sent events), empty ones left out. */
-export function eventData(text: string): string[] {
-  const events = text.replace(/\r\n?/g, "\n").split("\n\n");
-  // What follows the last blank line is no complete event.
-  return events.slice(0, -1).flatMap((event) => {
-    const data = event
-      .split("\n")
-      .filter((line) => line.startsWith("data:"))
-      .map((line) => line.slice(5).replace(/^ /, ""));
-    const whole = data.join("\n");
-    return whole === "" ? [] : [whole];
-  });
 }

@@ -83,7 +83,7 @@ function toolTable(report: Report, verbose: boolean, dim: (text: string) => stri
   const head = ["tool", "read", "listed", ...keys.map(cell)];
   const grid = [head, ...body];
   const lines = table(
-    head.map((_, column) => ({ cells: grid.map((row) => aligned(row[column] as string, column, grid)) })),
+    head.map((_, column) => ({ cells: grid.map((row) => row[column] as string), right: column > 0 })),
   );
   const left = byCost.length - shown.length;
   return [
@@ -92,12 +92,6 @@ function toolTable(report: Report, verbose: boolean, dim: (text: string) => stri
     ...(left > 0 ? [dim(`... ${left} more; --verbose shows them`)] : []),
     dim(lines.at(-1) as string),
   ];
-}
-
-/** Numbers stand under each other. */
-function aligned(text: string, column: number, grid: readonly (readonly string[])[]): string {
-  if (column === 0) return text;
-  return text.padStart(Math.max(...grid.map((row) => (row[column] as string).length)));
 }
 
 function entryRows(entries: readonly EntryCost[]): string[] {

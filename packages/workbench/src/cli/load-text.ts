@@ -58,11 +58,10 @@ function countText({ failed, unanswered, unsent }: LoadReport): string {
 function latencyText(latencies: Latencies, isOpen: boolean, dim: (text: string) => string): string[] {
   const names = ["min", "mean", "p50", "p75", "p90", "p95", "p99", "p999", "max"] as const;
   const [head = "", values = ""] = table(
-    names.map((name) => {
-      const texts = [name === "p999" ? "p99.9" : name, latencies[name].toFixed(2)];
-      const width = Math.max(...texts.map(({ length }) => length));
-      return { cells: texts.map((text) => text.padStart(width)) };
-    }),
+    names.map((name) => ({
+      cells: [name === "p999" ? "p99.9" : name, latencies[name].toFixed(2)],
+      right: true,
+    })),
   );
   const from = isOpen ? "from when each request was due" : "from when each request was sent";
   return [dim(`latency in ms, ${from}`), `  ${dim(head)}`, `  ${values}`];
@@ -87,9 +86,8 @@ function grid(rows: readonly (readonly string[])[]): string[] {
   const lines = table(
     Array.from({ length: columns }, (_, column) => {
       const cells = rows.map((row) => row[column] ?? "");
-      const isNumeric = cells.slice(rows.length > 1 ? 1 : 0).every((text) => /^[\d.]+$/.test(text));
-      const width = Math.max(...cells.map(({ length }) => length));
-      return { cells: isNumeric ? cells.map((text) => text.padStart(width)) : cells };
+      const right = cells.slice(rows.length > 1 ? 1 : 0).every((text) => /^[\d.]+$/.test(text));
+      return { cells, right };
     }),
   );
   return lines.map((line) => `  ${line}`);

@@ -59,11 +59,10 @@ function times(start: MeasuredStart, dim: (text: string) => string): string[] {
   );
   const grid = [["", "median", "min", "p25", "p75", "max"], ...rows];
   const lines = table(
-    [0, 1, 2, 3, 4, 5].map((column) => {
-      const cells = grid.map((row) => row[column] as string);
-      const width = Math.max(...cells.map(({ length }) => length));
-      return { cells: column === 0 ? cells : cells.map((text) => text.padStart(width)) };
-    }),
+    [0, 1, 2, 3, 4, 5].map((column) => ({
+      cells: grid.map((row) => row[column] as string),
+      right: column > 0,
+    })),
   );
   return lines.map((line, index) => `  ${index === 0 ? dim(line) : line}`);
 }

@@ -6,6 +6,8 @@ export interface Column {
   readonly cells: readonly string[];
   /** Applied after the width is settled. */
   readonly paint?: (text: string) => string;
+  /** Numbers, which stand under each other. */
+  readonly right?: boolean;
   /** Fewest columns it is cut to where the terminal is narrow; without it the column is never cut. */
   readonly least?: number;
 }
@@ -19,10 +21,11 @@ export function table(columns: readonly Column[], width?: number): string[] {
   if (width !== undefined) narrow(shown, widths, width);
   const rows = shown[0]?.cells.length ?? 0;
   return Array.from({ length: rows }, (_, row) => {
-    const texts = shown.map(({ cells, paint = (text) => text }, index) => {
+    const texts = shown.map(({ cells, paint = (text) => text, right = false }, index) => {
       const room = widths[index] as number;
       const text = cut(cells[row] as string, room);
-      return paint(text) + " ".repeat(room - columnsOf(text));
+      const gap = " ".repeat(room - columnsOf(text));
+      return right ? gap + paint(text) : paint(text) + gap;
     });
     return texts.join(" ".repeat(GAP)).trimEnd();
   });

@@ -1,15 +1,15 @@
 /** Waiting, unless there is no reason to any more. */
 
 /** Resolves after so many milliseconds, or as soon as `signal` aborts. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
-      signal.removeEventListener("abort", done);
+      signal?.removeEventListener("abort", done);
       resolve();
     };
     const timer = setTimeout(done, ms);
-    signal.addEventListener("abort", done);
-    if (signal.aborted) done();
+    signal?.addEventListener("abort", done);
+    if (signal?.aborted) done();
   });
 }

@@ -1,6 +1,8 @@
 /** A session by hand: texts in, the wire out. */
+
 import { NAME, VERSION } from "../version.js";
 import { createAnswerWaiter } from "./await-answers.js";
+import { pause } from "./pause.js";
 import { completeMessage, type RawState } from "./raw-message.js";
 import type { Target } from "./target.js";
 import { openWire, type WireEvent } from "./wire.js";
@@ -63,7 +65,7 @@ export async function openRaw(target: Target, settings: RawSettings): Promise<Ra
       const until = performance.now() + timeoutMs;
       while (waiter.unanswered.length > 0 && failure === undefined && !signal.aborted) {
         if (performance.now() > until) return false;
-        await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+        await pause(LOOK_MS);
       }
       return true;
     },

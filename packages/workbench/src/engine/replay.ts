@@ -3,6 +3,7 @@
 import { NAME, VERSION } from "../version.js";
 import { ALWAYS_IGNORED, carryOver, compareMessages, type Difference, ignoring } from "./compare-messages.js";
 import { isObject, readJson } from "./json.js";
+import { pause } from "./pause.js";
 import { requestMeta } from "./raw-message.js";
 import { createKeys, isProgress, type Message, readScript, type ScriptStep } from "./replay-script.js";
 import { MASK } from "./secrets.js";
@@ -78,7 +79,7 @@ export async function replay(
     const until = performance.now() + timeoutMs;
     while (failure === undefined && !signal.aborted && keys.some((key) => !came.has(key))) {
       if (performance.now() > until) return false;
-      await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+      await pause(LOOK_MS);
     }
     return failure === undefined && !signal.aborted;
   }
@@ -117,7 +118,7 @@ export async function replay(
     }
     const wanted = [...expected].filter(([, message]) => !isProgress(message)).map(([key]) => key);
     if (sent === steps.length) await have(wanted);
-    await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
+    await pause(SETTLE_MS);
   } finally {
     await wire.close();
   }

@@ -1,4 +1,5 @@
 /** Framing over standard streams: messages however they are cut, and serving on after what is none (transports/stdio). */
+import { pause } from "../../pause.js";
 import type { Audited } from "../audited.js";
 import type { Found, Rule } from "../rule.js";
 import type { Child } from "../wire/child.js";
@@ -83,7 +84,7 @@ export const FRAMING: readonly Rule[] = [
       const bytes = Buffer.from(`${JSON.stringify({ ...cut, id: "é" })}\n`);
       const at = bytes.indexOf(0xc3) + 1;
       child.write(bytes.subarray(0, at));
-      await new Promise((resolve) => setTimeout(resolve, 50));
+      await pause(50);
       child.write(bytes.subarray(at));
       if (!(await answered(child, ["é"], audited.answerMs)))
         missing(

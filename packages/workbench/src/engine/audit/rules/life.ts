@@ -1,4 +1,5 @@
 /** The life of one process from its start over some requests to the end of its input, watched byte by byte. */
+import { pause } from "../../pause.js";
 import type { Audited, Request } from "../audited.js";
 import type { Exit, Line } from "../wire/child.js";
 import type { Descendant } from "../wire/descendants.js";
@@ -60,5 +61,3 @@ async function watch(audited: Audited): Promise<Life> {
 function listsOf({ catalogue }: Audited): string[] {
   return Object.values(catalogue).flatMap((listing) => listing?.method ?? []);
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

@@ -1,4 +1,5 @@
 /** A connection over the standard streams of a process, which is started again where it has gone. */
+import { pause } from "../../pause.js";
 import type { CommandTarget } from "../../target.js";
 import type { Era } from "../audited.js";
 import { type Child, startChild } from "./child.js";
@@ -95,5 +96,3 @@ function withNewline(message: string | Uint8Array): string | Uint8Array {
   if (typeof message === "string") return message.endsWith("\n") ? message : `${message}\n`;
   return message.at(-1) === 0x0a ? message : Buffer.concat([message, Buffer.from("\n")]);
 }
-
-const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));

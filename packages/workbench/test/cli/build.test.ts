@@ -4,12 +4,11 @@ import { existsSync } from "node:fs";
 import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PassThrough, Writable } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { readCommandLine } from "../../src/cli/command-line.js";
 import { help } from "../../src/cli/help.js";
-import { run } from "../../src/cli/run.js";
 import { VERBS } from "../../src/cli/verbs.js";
+import { mica as inProcess } from "../run-in-process.js";
 
 /** A server by hand: it answers only where it is started with `--serve`. */
 const SERVER = `
@@ -34,25 +33,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
-async function mica(...words: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
-  const said = { stdout: "", stderr: "" };
-  const sink = (name: keyof typeof said) =>
-    new Writable({
-      write(chunk, _encoding, done) {
-        said[name] += String(chunk);
-        done();
-      },
-    }) as unknown as NodeJS.WriteStream;
-  const streams = {
-    stdin: new PassThrough(),
-    stdout: sink("stdout"),
-    stderr: sink("stderr"),
-    env: {},
-    interrupt: () => {},
-  };
-  const code = await run(words, streams, new AbortController().signal);
-  return { code, ...said };
-}
+const mica = (...words: string[]) => inProcess(words);
 
 describe("mica build", () => {
   it("writes one file, and says what that saved", async () => {

@@ -1,9 +1,8 @@
 /** A call as something to paste: a curl command, a mica command, a vitest file. Secrets become variables. */
 import type { Client } from "mica-mcp/client";
 import { httpHeaders } from "mica-mcp/testing";
-import { NAME, VERSION } from "../version.js";
 import type { Arguments, GivenArguments } from "./arguments.js";
-import { requestMeta } from "./raw-message.js";
+import { requestMeta } from "./request-meta.js";
 import { isSecretName, isSecretVariable } from "./secrets.js";
 import { shellWord, type Target } from "./target.js";
 import { UsageError } from "./usage-error.js";
@@ -41,7 +40,7 @@ export function curlCommand({ target, client, tool, args, inputSchema, isSignedI
   const params = {
     name: tool,
     arguments: args,
-    _meta: requestMeta({ name: NAME, version: VERSION }),
+    _meta: requestMeta(),
   };
   const request = { jsonrpc: "2.0", id: 1, method: "tools/call", params };
   const variables: string[] = [];

@@ -1,5 +1,6 @@
 /** A message as somebody types it: what is missing is filled in, what is there stays. */
 import { isObject, readJson, shown } from "./json.js";
+import { CLIENT_INFO, LEGACY_REVISION, requestMeta } from "./request-meta.js";
 import { UsageError } from "./usage-error.js";
 
 /** What gaps are filled with. It changes as messages go by. */
@@ -11,33 +12,14 @@ export interface RawState {
   isEarlier: boolean;
 }
 
-export interface RawClient {
-  readonly name: string;
-  readonly version: string;
-}
-
-const CURRENT = "2026-07-28";
-/** The newest revision that begins with a handshake. */
-const NEWEST_EARLIER = "2025-11-25";
-const META = "io.modelcontextprotocol/";
-
-/** Revision, client and capabilities, as every request carries them (basic, Per-request protocol fields). */
-export function requestMeta(client: RawClient): Record<string, unknown> {
-  return {
-    [`${META}protocolVersion`]: CURRENT,
-    [`${META}clientInfo`]: client,
-    [`${META}clientCapabilities`]: {},
-  };
-}
-
 /**
  * Completes what was typed: a message, `METHOD [PARAMS]`, or PARAMS for the method before.
  *
  * @returns One line of JSON.
  * @throws UsageError where it is none of these.
- * @example completeMessage('tools/call {"name":"add"}', state, { name: "mica", version: "0.1.0" })
+ * @example completeMessage('tools/call {"name":"add"}', state)
  */
-export function completeMessage(typed: string, state: RawState, client: RawClient): string {
+export function completeMessage(typed: string, state: RawState): string {
   const { members, method, params } = readTyped(typed, state);
   if (method === undefined) return JSON.stringify({ jsonrpc: "2.0", ...members });
   const isNotification = method.startsWith("notifications/");
@@ -45,7 +27,7 @@ export function completeMessage(typed: string, state: RawState, client: RawClien
   if (method === "initialize") state.isEarlier = true;
   const id = members["id"] ?? (isNotification ? undefined : state.nextId);
   if (typeof id === "number" && Number.isSafeInteger(id) && id >= state.nextId) state.nextId = id + 1;
-  const filled = fillParams(method, params, state, client);
+  const filled = fillParams(method, params, state);
   return JSON.stringify({
     jsonrpc: "2.0",
     ...(id !== undefined && { id }),
@@ -97,13 +79,13 @@ function parse(text: string): unknown {
 }
 
 /** Params that are no object are sent as they are: what the server says to them may be the question. */
-function fillParams(method: string, params: unknown, { isEarlier }: RawState, client: RawClient): unknown {
+function fillParams(method: string, params: unknown, { isEarlier }: RawState): unknown {
   if (params !== undefined && !isObject(params)) return params;
   if (method === "initialize") {
-    return { protocolVersion: NEWEST_EARLIER, capabilities: {}, clientInfo: client, ...params };
+    return { protocolVersion: LEGACY_REVISION, capabilities: {}, clientInfo: CLIENT_INFO, ...params };
   }
   if (isEarlier || method.startsWith("notifications/")) return params;
   const meta = params?.["_meta"];
   if (meta !== undefined && !isObject(meta)) return params;
-  return { ...params, _meta: { ...requestMeta(client), ...meta } };
+  return { ...params, _meta: { ...requestMeta(), ...meta } };
 }

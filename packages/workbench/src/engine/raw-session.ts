@@ -1,6 +1,5 @@
 /** A session by hand: texts in, the wire out. */
 
-import { NAME, VERSION } from "../version.js";
 import { createAnswerWaiter } from "./await-answers.js";
 import { pause } from "./pause.js";
 import { completeMessage, type RawState } from "./raw-message.js";
@@ -40,7 +39,6 @@ export async function openRaw(target: Target, settings: RawSettings): Promise<Ra
   const { signal, asIs, timeoutMs, greets } = settings;
   const waiter = createAnswerWaiter();
   const state: RawState = { method: undefined, nextId: 1, isEarlier: false };
-  const client = { name: NAME, version: VERSION };
   let failure: string | undefined;
   const wire = await openWire(target, {
     signal,
@@ -55,7 +53,7 @@ export async function openRaw(target: Target, settings: RawSettings): Promise<Ra
       return failure;
     },
     send(typed) {
-      const text = asIs ? typed : completeMessage(typed, state, client);
+      const text = asIs ? typed : completeMessage(typed, state);
       const delivery = wire.send(text);
       const settled = waiter.settled(text, delivery, timeoutMs);
       // Over HTTP the end of the delivery is the end of the answer, whatever it was.

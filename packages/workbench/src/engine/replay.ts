@@ -1,11 +1,10 @@
 /** Sending a transcript again: the client's side as it was, at the server's own pace, and what is different about the answers. */
 
-import { NAME, VERSION } from "../version.js";
 import { ALWAYS_IGNORED, carryOver, compareMessages, type Difference, ignoring } from "./compare-messages.js";
 import { isObject, readJson } from "./json.js";
 import { pause } from "./pause.js";
-import { requestMeta } from "./raw-message.js";
 import { createKeys, isProgress, type Message, readScript, type ScriptStep } from "./replay-script.js";
+import { requestMeta } from "./request-meta.js";
 import { MASK } from "./secrets.js";
 import type { Target } from "./target.js";
 import type { Transcript } from "./transcript.js";
@@ -93,7 +92,7 @@ export async function replay(
       });
       const params = {
         ...(cursor !== undefined && { cursor }),
-        _meta: requestMeta({ name: NAME, version: VERSION }),
+        _meta: requestMeta(),
       };
       const text = JSON.stringify({ jsonrpc: "2.0", id: LISTING, method: "tools/list", params });
       const result = await Promise.race([listed, wire.send(text).then(() => undefined)]);

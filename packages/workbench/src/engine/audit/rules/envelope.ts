@@ -1,8 +1,8 @@
 /** `_meta` of requests: what has to be there, and what has not (basic, _meta). */
 import { isObject } from "../../json.js";
+import { CLIENT_INFO, META } from "../../request-meta.js";
 import type { Audited, Members } from "../audited.js";
 import { type Found, Inapplicable, type Rule } from "../rule.js";
-import { CLIENT_INFO, META } from "../wire/envelope.js";
 import { errorOf, isRefused, type RawExchange, sentAndSeen } from "../wire/raw.js";
 import { ordinary } from "./ordinary.js";
 

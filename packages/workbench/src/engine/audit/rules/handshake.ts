@@ -1,8 +1,9 @@
 /** What holds in revisions that begin with `initialize`: the handshake, ping, log levels (2025-11-25 and earlier). */
 import { isObject } from "../../json.js";
+import { LEGACY_REVISION, MODERN_REVISION } from "../../request-meta.js";
 import type { Audited } from "../audited.js";
 import { type Found, Inapplicable, type Rule } from "../rule.js";
-import { initializeRequest, LEGACY_REVISION, MODERN_REVISION } from "../wire/envelope.js";
+import { initializeRequest } from "../wire/envelope.js";
 import { errorOf, resultOf, seen, sentAndSeen } from "../wire/raw.js";
 
 /** The revisions that can be chosen in a handshake. */

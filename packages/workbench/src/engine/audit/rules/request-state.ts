@@ -4,9 +4,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { isObject, shown } from "../../json.js";
+import { META } from "../../request-meta.js";
 import type { Audited, Members } from "../audited.js";
 import { type Found, Inapplicable, type Rule } from "../rule.js";
-import { META } from "../wire/envelope.js";
 import { type RawExchange, resultOf, seen } from "../wire/raw.js";
 import { isValid, sampleArguments } from "./sample-values.js";
 import { callableTools } from "./samples.js";

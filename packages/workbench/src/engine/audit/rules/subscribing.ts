@@ -1,8 +1,8 @@
 /** `subscriptions/listen`: acknowledged first, under its id, and silent once it is cancelled (patterns/subscriptions). */
 import { isObject } from "../../json.js";
+import { META } from "../../request-meta.js";
 import type { Audited, Members, Request } from "../audited.js";
 import { type Found, Inapplicable, type Rule } from "../rule.js";
-import { META } from "../wire/envelope.js";
 import { isResponse, messagesIn, type RawExchange } from "../wire/raw.js";
 import { quoted } from "./observed.js";
 

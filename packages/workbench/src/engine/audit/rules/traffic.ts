@@ -1,8 +1,8 @@
 /** What holds for every message of a server: its shape, and that somebody asked for it (basic, Messages). */
 import { isObject } from "../../json.js";
+import { META } from "../../request-meta.js";
 import type { Audited } from "../audited.js";
 import type { Found, Rule } from "../rule.js";
-import { META } from "../wire/envelope.js";
 import { isResponse, resultOf } from "../wire/raw.js";
 import { lifeOf } from "./life.js";
 import { exchangesOf, type Observed, observed, quoted } from "./observed.js";

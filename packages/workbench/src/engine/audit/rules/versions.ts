@@ -1,7 +1,8 @@
 /** Which revision is spoken, and how that is found out (basic/versioning, server/discover). */
 import { isObject } from "../../json.js";
+import { META } from "../../request-meta.js";
 import { type Found, Inapplicable, type Rule } from "../rule.js";
-import { initializeRequest, META } from "../wire/envelope.js";
+import { initializeRequest } from "../wire/envelope.js";
 import { errorOf, seen, sentAndSeen } from "../wire/raw.js";
 import { ordinary } from "./ordinary.js";
 

@@ -1,27 +1,8 @@
 /** Well-formed messages of either era, and the headers that go with them over HTTP. */
 
-import { NAME, VERSION } from "../../../version.js";
 import { isObject } from "../../json.js";
+import { CLIENT_INFO, LEGACY_REVISION, META, requestMeta } from "../../request-meta.js";
 import type { Era, Members, Request } from "../audited.js";
-
-export const MODERN_REVISION = "2026-07-28";
-/** What is offered to a server that begins with `initialize`. */
-export const LEGACY_REVISION = "2025-11-25";
-
-export const META = {
-  version: "io.modelcontextprotocol/protocolVersion",
-  capabilities: "io.modelcontextprotocol/clientCapabilities",
-  client: "io.modelcontextprotocol/clientInfo",
-  server: "io.modelcontextprotocol/serverInfo",
-  subscription: "io.modelcontextprotocol/subscriptionId",
-} as const;
-
-export const CLIENT_INFO = { name: NAME, version: VERSION };
-
-/** The `_meta` of a request (basic, `_meta`). */
-export function requestMeta(revision: string): Members {
-  return { [META.version]: revision, [META.client]: CLIENT_INFO, [META.capabilities]: {} };
-}
 
 export function requestOf(
   id: number | string,

@@ -1,13 +1,9 @@
 /** A connection over HTTP, with the session that an earlier revision may have. */
+
+import { LEGACY_REVISION, MODERN_REVISION } from "../../request-meta.js";
 import type { UrlTarget } from "../../target.js";
 import type { Era, Members } from "../audited.js";
-import {
-  INITIALIZED,
-  initializeRequest,
-  LEGACY_REVISION,
-  MODERN_REVISION,
-  standardHeaders,
-} from "./envelope.js";
+import { INITIALIZED, initializeRequest, standardHeaders } from "./envelope.js";
 import { sendHttp } from "./http.js";
 import {
   chosenRevision,

@@ -1,9 +1,10 @@
 /** A connection over the standard streams of a process, which is started again where it has gone. */
 import { pause } from "../../pause.js";
+import { LEGACY_REVISION, MODERN_REVISION } from "../../request-meta.js";
 import type { CommandTarget } from "../../target.js";
 import type { Era } from "../audited.js";
 import { type Child, startChild } from "./child.js";
-import { INITIALIZED, initializeRequest, LEGACY_REVISION, MODERN_REVISION, requestOf } from "./envelope.js";
+import { INITIALIZED, initializeRequest, requestOf } from "./envelope.js";
 import { chosenRevision, idOf, type Link, readMessage, type Sending, type Sent, textOf } from "./link.js";
 import { messagesIn, type RawExchange, responseIn } from "./raw.js";
 

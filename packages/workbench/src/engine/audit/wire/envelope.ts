@@ -1,5 +1,6 @@
 /** Well-formed messages of either era, and the headers that go with them over HTTP. */
 
+import { METHODS } from "mica-mcp/testing";
 import { isObject } from "../../json.js";
 import { CLIENT_INFO, LEGACY_REVISION, META, requestMeta } from "../../request-meta.js";
 import type { Era, Members, Request } from "../audited.js";
@@ -23,13 +24,6 @@ export function initializeRequest(id: number | string, revision = LEGACY_REVISIO
 }
 
 export const INITIALIZED: Members = { jsonrpc: "2.0", method: "notifications/initialized" };
-
-/** The methods whose name is mirrored (transports/streamable-http, Standard Request Headers). */
-const NAMED: Readonly<Record<string, string>> = {
-  "tools/call": "name",
-  "prompts/get": "name",
-  "resources/read": "uri",
-};
 
 /** The headers of a POST. `tools` are the definitions that say which arguments are mirrored. */
 export function standardHeaders(
@@ -58,8 +52,9 @@ export function standardHeaders(
   const version = meta[META.version];
   headers["MCP-Protocol-Version"] = typeof version === "string" ? headerValue(version) : revision;
   if (typeof method === "string") headers["Mcp-Method"] = headerValue(method);
-  const name =
-    typeof method === "string" && Object.hasOwn(NAMED, method) ? params[NAMED[method] as string] : undefined;
+  // Standard Request Headers (transports/streamable-http).
+  const { nameParam } = METHODS.get(String(method)) ?? {};
+  const name = nameParam && params[nameParam];
   if (typeof name === "string") headers["Mcp-Name"] = headerValue(name);
   if (method === "tools/call") {
     const tool = tools.find((one) => one["name"] === name);

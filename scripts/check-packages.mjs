@@ -39,6 +39,9 @@ try {
       .map(({ path }) => path)
       .filter((path) => !/^(dist\/|package\.json$|README\.md$|LICENSE$)/.test(path));
     if (stray.length > 0) throw new Error(`${folder} would publish ${stray.join(", ")}`);
+    for (const name of ["README.md", "LICENSE"])
+      if (!files.some(({ path }) => path === name))
+        throw new Error(`${folder} would be published without ${name}`);
     return join(work, filename);
   });
 

@@ -1,6 +1,8 @@
 /** Everything a client can be told: who it is, what it can answer, and every limit with its default. */
+
 import type { LoggingMessageParams, ProgressParams } from "../protocol/features.js";
 import { isObject } from "../protocol/jsonrpc.js";
+import { checkOptionNames } from "../protocol/option-names.js";
 import type { Task } from "../protocol/tasks.js";
 import type {
   ClientCapabilities,
@@ -106,6 +108,34 @@ export interface ClientOptions extends Implementation, InputHandlers {
   now?: () => number;
 }
 
+/** `auth` is read where the connection is opened (`ConnectOptions`). */
+const CLIENT_OPTIONS = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: true,
+  capabilities: true,
+  onElicit: true,
+  onElicitUrl: true,
+  onSample: true,
+  sampling: true,
+  roots: true,
+  elicitDefaults: true,
+  tasks: true,
+  onWarning: true,
+  onLog: true,
+  logLevel: true,
+  validateOutput: true,
+  cache: true,
+  era: true,
+  limits: true,
+  signal: true,
+  now: true,
+  auth: true,
+} as const satisfies Record<keyof ClientOptions | "auth", true>;
+
 /** What one call can be told. */
 export interface CallOptions {
   /** Cancels the request; the call rejects with `McpError` `aborted`. */
@@ -141,6 +171,7 @@ export interface CachedCallOptions extends CallOptions {
 /** Checks what was given. @throws TypeError naming the option. */
 export function readOptions(options: ClientOptions): { identity: Implementation; limits: ClientLimits } {
   const identity = readIdentity(options);
+  checkOptionNames(options, CLIENT_OPTIONS, "options");
   checkHandlers(options);
   const { tasks }: { tasks?: unknown } = options;
   if (tasks !== undefined && typeof tasks !== "boolean") {

@@ -23,7 +23,7 @@ import {
 import type { ReadHeader } from "./check.js";
 import { type EarlierClients, earlierClients } from "./earlier-clients.js";
 import { createGuard, type GuardOptions } from "./guard.js";
-import { type HttpServerLimits, httpLimits } from "./limits.js";
+import { DEFAULT_HTTP_LIMITS, type HttpServerLimits, httpLimits } from "./limits.js";
 import { type Received, receive } from "./receive.js";
 
 /** Whether the body of a request is worth reading, and if not, what to answer. */
@@ -53,6 +53,15 @@ export interface EndpointOptions
     AuthorizationOptions,
     EarlierClientOptions,
     Partial<HttpServerLimits> {}
+
+/** Every one of {@link EndpointOptions}, by name. */
+export const ENDPOINT_OPTIONS = {
+  allowedHosts: true,
+  allowedOrigins: true,
+  auth: true,
+  legacy: true,
+  ...DEFAULT_HTTP_LIMITS,
+} satisfies Record<keyof EndpointOptions, unknown>;
 
 /** A binding calls `admit`, and for what is admitted `enter`, `identify`, `receive` or `tooLarge`, and `leave` in the end. */
 export interface Endpoint {

@@ -1,9 +1,10 @@
 /** Streamable HTTP on web standards alone: `Request` in, `Response` out. No node: module is loaded here. */
+import { checkOptionNames } from "../protocol/option-names.js";
 import type { AuthInfo, RequestHandler } from "../transport.js";
 import { type AcceptedForms, authorityOf } from "./admit.js";
 import type { AuthorizationOptions } from "./authorization.js";
 import type { ReadHeader } from "./check.js";
-import { createEndpoint, type EarlierClientOptions } from "./endpoint.js";
+import { createEndpoint, type EarlierClientOptions, ENDPOINT_OPTIONS } from "./endpoint.js";
 import { HttpExchange, serve } from "./exchange.js";
 import { createOutlet, responseOf } from "./fetch-outlet.js";
 import type { GuardOptions } from "./guard.js";
@@ -29,6 +30,7 @@ export type FetchHandler = (request: Request) => Promise<Response>;
  * @example export default { fetch: createFetchHandler(server, { allowedHosts: ["mcp.example.com"] }) };
  */
 export function createFetchHandler(handler: RequestHandler, options: FetchHandlerOptions = {}): FetchHandler {
+  checkOptionNames(options, ENDPOINT_OPTIONS, "createFetchHandler");
   const endpoint = createEndpoint(handler, options, undefined);
   const { limits } = endpoint;
 

@@ -1,10 +1,11 @@
 /** Streamable HTTP on node:http, the fast path: no web streams, no `Request`, one write per answer. */
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { checkOptionNames } from "../protocol/option-names.js";
 import type { AuthInfo, RequestHandler } from "../transport.js";
 import { type AcceptedForms, authorityOf } from "./admit.js";
 import type { Answer } from "./answer.js";
 import type { AuthorizationOptions } from "./authorization.js";
-import { createEndpoint, type EarlierClientOptions, type Endpoint } from "./endpoint.js";
+import { createEndpoint, type EarlierClientOptions, ENDPOINT_OPTIONS, type Endpoint } from "./endpoint.js";
 import { HttpExchange, serve } from "./exchange.js";
 import type { GuardOptions } from "./guard.js";
 import { createKeepAlive } from "./keep-alive.js";
@@ -30,6 +31,7 @@ export type NodeHandler = (req: IncomingMessage, res: ServerResponse) => void;
  * @example http.createServer(createNodeHandler(server, { allowedHosts: ["mcp.example.com"] })).listen(8080);
  */
 export function createNodeHandler(handler: RequestHandler, options: NodeHandlerOptions = {}): NodeHandler {
+  checkOptionNames(options, ENDPOINT_OPTIONS, "createNodeHandler");
   return nodeListener(handler, createEndpoint(handler, options, undefined));
 }
 

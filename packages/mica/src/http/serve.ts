@@ -1,8 +1,9 @@
 /** A whole HTTP server for one MCP endpoint: listens, and shuts down without cutting answers off. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { checkOptionNames } from "../protocol/option-names.js";
 import type { RequestHandler } from "../transport.js";
-import { createEndpoint, type Endpoint, type EndpointOptions } from "./endpoint.js";
+import { createEndpoint, ENDPOINT_OPTIONS, type Endpoint, type EndpointOptions } from "./endpoint.js";
 import { type GuardOptions, isLoopback, LOOPBACK_HOSTS } from "./guard.js";
 import { nodeListener } from "./node.js";
 
@@ -20,6 +21,14 @@ export interface ServeHttpOptions extends EndpointOptions {
    */
   readonly workers?: number | undefined;
 }
+
+const SERVE_HTTP_OPTIONS = {
+  port: true,
+  host: true,
+  path: true,
+  workers: true,
+  ...ENDPOINT_OPTIONS,
+} satisfies Record<keyof ServeHttpOptions, unknown>;
 
 /** A server that listens. */
 export interface HttpServer extends AsyncDisposable {
@@ -42,6 +51,7 @@ export interface HttpServer extends AsyncDisposable {
  * @example const { url, close } = await serveHttp(server, { port: 3000 });
  */
 export async function serveHttp(handler: RequestHandler, options: ServeHttpOptions): Promise<HttpServer> {
+  checkOptionNames(options, SERVE_HTTP_OPTIONS, "serveHttp");
   const { host = "127.0.0.1", path = "/mcp", port } = options;
   if (!Number.isInteger(port) || port < 0 || port > 65535) {
     throw new TypeError(`port must be an integer from 0 to 65535, got ${String(port)}`);

@@ -1,5 +1,6 @@
 /** What `createServer` takes, and the checks of it. */
 import type { ChangeBus } from "../bus/bus.js";
+import { checkOptionNames } from "../protocol/option-names.js";
 import type { CacheHints, Icon, Implementation } from "../protocol/types.js";
 import type { AuthInfo } from "../transport.js";
 import type { ServerExtension } from "./extension.js";
@@ -53,6 +54,24 @@ export interface ServerOptions {
   onError?: OnError;
 }
 
+const SERVER_OPTIONS = {
+  name: true,
+  version: true,
+  title: true,
+  description: true,
+  websiteUrl: true,
+  icons: true,
+  instructions: true,
+  cache: true,
+  limits: true,
+  filterByScope: true,
+  state: true,
+  bus: true,
+  tenantOf: true,
+  extensions: true,
+  onError: true,
+} as const satisfies Record<keyof ServerOptions, true>;
+
 /** Lists that differ from caller to caller must not be shared (server/utilities/caching, Choosing a Cache Scope). */
 export function privateLists(hints: ServerCacheHints): ServerCacheHints {
   const toCaller = ({ ttlMs }: CacheHints): CacheHints => ({ ttlMs, cacheScope: "private" });
@@ -69,6 +88,7 @@ export function readInfo(options: ServerOptions): Implementation {
   if (typeof options !== "object" || options === null) {
     throw new TypeError("createServer: expected an object with name and version");
   }
+  checkOptionNames(options, SERVER_OPTIONS, "createServer");
   const { name, version, title, description, websiteUrl, icons } = options;
   if (typeof name !== "string" || name === "")
     throw new TypeError("createServer: name must be a non-empty string");

@@ -1,6 +1,7 @@
 /** The server side of stdio: one handler, served on this process's standard streams until they end. */
 import type { Readable, Writable } from "node:stream";
 import { type LegacyStdioOptions, readLegacy } from "../legacy-options.js";
+import { checkOptionNames } from "../protocol/option-names.js";
 import type { RequestHandler } from "../transport.js";
 import { answerLines } from "./answering.js";
 import { within } from "./deadline.js";
@@ -39,6 +40,20 @@ export interface ServeStdioOptions
   readonly onProblem?: (text: string) => void;
 }
 
+const SERVE_STDIO_OPTIONS = {
+  maxMessageBytes: true,
+  maxInFlight: true,
+  maxQueuedChars: true,
+  drainMs: true,
+  input: true,
+  output: true,
+  takeStdout: true,
+  exit: true,
+  shared: true,
+  legacy: true,
+  onProblem: true,
+} satisfies Record<keyof ServeStdioOptions, true>;
+
 /** A channel that is being served. */
 export interface StdioService {
   /**
@@ -61,6 +76,7 @@ let ownChannelTaken = false;
  * @example serveStdio(createServer({ name: "calendar", version: "1.0.0" }));
  */
 export function serveStdio(handler: RequestHandler, options: ServeStdioOptions = {}): StdioService {
+  checkOptionNames(options, SERVE_STDIO_OPTIONS, "serveStdio");
   const limits = stdioLimits(options);
   const legacy = readLegacy(options.legacy, false)?.limits;
   const onProblem = options.onProblem ?? ((text) => stderr().write(`[mica] ${text}\n`));

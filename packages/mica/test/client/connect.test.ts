@@ -261,6 +261,13 @@ describe("what cannot be connected to", () => {
     );
   });
 
+  it("an option that nobody reads is refused by name, before anything is started", async () => {
+    const options = { ...identity, onElict: async () => ({ action: "decline" as const }) };
+    await expect(connect({ command: "/does/not/exist" }, options)).rejects.toThrow(
+      /options: onElict is no option; expected name, version, .*onElicit, /,
+    );
+  });
+
   it("a program that does not exist, one that ends, and a port nobody listens on say so", async () => {
     await expect(connect({ command: "/does/not/exist" }, identity)).rejects.toMatchObject({
       code: "connect_failed",

@@ -2,6 +2,7 @@
 import { build } from "esbuild";
 import { describe, expect, it, vi } from "vitest";
 import { createFetchHandler, type FetchHandlerOptions } from "../../src/http/fetch.js";
+import { createNodeHandler } from "../../src/http/node.js";
 import type { JSONRPCRequest } from "../../src/protocol/types.js";
 import type { ServerExchange } from "../../src/transport.js";
 import { call, eventsOf, eventually, headersOf, progress, request, testHandler } from "./fixture.js";
@@ -60,6 +61,11 @@ describe("createFetchHandler", () => {
 
   it("throws for a wrong option at once", () => {
     expect(() => createFetchHandler(testHandler(), { maxInFlight: -1 })).toThrow(/maxInFlight/);
+    const misspelt = { maxInFlight: 1, allowedHost: ["x"] };
+    expect(() => createFetchHandler(testHandler(), misspelt)).toThrow(
+      /createFetchHandler: allowedHost is no option; expected allowedHosts, /,
+    );
+    expect(() => createNodeHandler(testHandler(), misspelt)).toThrow(/createNodeHandler: allowedHost is no/);
   });
 
   it("reads bodies in pieces that cut characters", async () => {

@@ -24,6 +24,11 @@ describe("serveHttp", () => {
 
   it.each<[string, object, RegExp]>([
     ["no port", { port: undefined }, /port must be an integer from 0 to 65535, got undefined/],
+    [
+      "an option there is not",
+      { allowedOrigin: ["x"] },
+      /serveHttp: allowedOrigin is no option; expected port, /,
+    ],
     ["a port out of range", { port: 65536 }, /got 65536/],
     ["a path without a slash", { path: "mcp" }, /path must look like "\/mcp", got "mcp"/],
     ["a path with a query", { path: "/mcp?x" }, /path must look like/],

@@ -30,3 +30,12 @@ it.each([
 ] as const)("%s %j with %j", (kind, key, definition, message) => {
   expect(() => untyped[kind](key, definition, nothing)).toThrow(message);
 });
+
+it("an option of the server that nobody reads is refused by name, so that no default is used by mistake", () => {
+  const options = { name: "t", version: "1", filterByScopes: true };
+  expect(() => createServer(options)).toThrow(
+    /createServer: filterByScopes is no option; expected name, version, .*filterByScope, /,
+  );
+  const undecided = { name: "t", version: "1", colour: undefined };
+  expect(() => createServer(undecided)).not.toThrow();
+});

@@ -530,4 +530,6 @@ it("refuses half a channel and limits that are none", () => {
   expect(() => serveStdio(echo, { ...streams, maxInFlight: 1.5 })).toThrow(
     new TypeError("maxInFlight must be an integer of 0 or more; got 1.5"),
   );
+  const misspelt = { ...streams, drainMS: 5 };
+  expect(() => serveStdio(echo, misspelt)).toThrow(/serveStdio: drainMS is no option; expected .*drainMs, /);
 });

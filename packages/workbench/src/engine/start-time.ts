@@ -4,6 +4,7 @@ import { dirname, extname, join } from "node:path";
 import { connect } from "mica-mcp/client";
 import { NAME, VERSION } from "../version.js";
 import { type Bundle, transpile } from "./bundle.js";
+import { type Spread, spreadOf } from "./spread.js";
 
 export interface StartTimes {
   /** Median milliseconds. */
@@ -57,7 +58,6 @@ async function start(file: string, args: readonly string[], signal: AbortSignal)
   return elapsed;
 }
 
-function median(values: number[]): number {
-  values.sort((a, b) => a - b);
-  return values[values.length >> 1] as number;
+function median(values: readonly number[]): number {
+  return (spreadOf(values) as Spread).median;
 }

@@ -98,6 +98,7 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
       timeoutMs: options.timeoutMs,
       era: options.era,
       handlers: answering.handlers,
+      tasks: verb.tasks,
       onServerLine: live.onServerLine,
       onWarning: warn,
       agent,

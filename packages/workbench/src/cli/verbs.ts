@@ -14,6 +14,8 @@ interface Row {
   readonly options?: readonly SpecialOption[];
   /** Whether it waits for what the server says by itself, without a word about that. */
   readonly listens?: true;
+  /** Whether it calls a tool, and waits for the task that this may become. */
+  readonly tasks?: true;
   /** The only kind of target that it is for. */
   readonly only?: "url" | "command";
   /** Of the options that every verb takes, those that mean nothing here. */
@@ -69,6 +71,7 @@ export const VERBS: readonly VerbRow[] = [
     summary: "call a tool",
     takes: ["TOOL"],
     pairs: true,
+    tasks: true,
     options: ["args", "out", "copy", ...ANSWERING],
     examples: [
       'mica call http://127.0.0.1:8931/mcp open_incident title="Queue backed up" severity=sev2',
@@ -223,6 +226,7 @@ export const VERBS: readonly VerbRow[] = [
     takes: [],
     mayTake: "TOOL",
     pairs: true,
+    tasks: true,
     options: ["window", "budget", "diff", "args", ...ANSWERING],
     examples: [
       "mica cost -- node server.js",

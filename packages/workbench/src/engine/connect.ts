@@ -30,6 +30,8 @@ export interface ConnectSettings {
   readonly onWarning: (warning: Warning) => void;
   /** Answers what the server asks for; the capabilities that they amount to are declared. */
   readonly handlers: InputHandlers;
+  /** Whether calls may be answered with tasks, which are waited for (SEP-2663). Default false. */
+  readonly tasks?: boolean | undefined;
   /** Receives the server's stderr line by line; without it the last lines are kept for error messages. */
   readonly onServerLine: ((line: string) => void) | undefined;
   /** Default: those of whoever is signed in, unless a header says who calls. */
@@ -50,13 +52,13 @@ const STRAY_CHARS = 200;
 const STRAY_LINES = 20;
 
 /**
- * Connects. Servers may answer calls with tasks, which are waited for (SEP-2663).
+ * Connects.
  *
  * @throws McpError
  * @throws UsageError where the target cannot be used as it was given.
  */
 export async function openTarget(target: Target, settings: ConnectSettings): Promise<Connected> {
-  const { signal, timeoutMs, era, handlers, onWarning } = settings;
+  const { signal, timeoutMs, era, handlers, onWarning, tasks = false } = settings;
   const startedAt = performance.now();
   try {
     const auth = settings.auth ?? (await keptAuth(target));
@@ -65,7 +67,7 @@ export async function openTarget(target: Target, settings: ConnectSettings): Pro
       version: VERSION,
       signal,
       ...handlers,
-      tasks: true,
+      tasks,
       ...(era !== undefined && { era }),
       onWarning: ({ code, message }) => onWarning({ code, message }),
       ...(timeoutMs !== undefined && { limits: { timeoutMs } }),

@@ -150,13 +150,35 @@ describe("a baseline", () => {
 });
 
 describe("what cannot be audited", () => {
-  it("a server that cannot be started is exit code 3, one that is no server 4", async () => {
+  it("a server that cannot be started is exit code 3, one that is no server 4, one that is silent 5", async () => {
     expect((await mica("--", join(built.directory, "nothing-here"))).code).toBe(3);
-    const prose = await mica("--timeout", "1", "--", process.execPath, "-e", "process.stdin.resume()");
-    expect(prose).toMatchObject({
-      code: 4,
-      stderr: expect.stringContaining("answers in no era of the protocol"),
-    });
+    const program = (source: string) => mica("--timeout", "1", "--", process.execPath, "-e", source);
+    const stderr = expect.stringContaining("answers in no era of the protocol");
+    expect(await program("process.stdin.pipe(process.stdout)")).toMatchObject({ code: 4, stderr });
+    expect(await program("process.stdin.resume()")).toMatchObject({ code: 5, stderr });
+  });
+
+  it("a server that writes without end is audited to the end, and found", { timeout: 120_000 }, async () => {
+    const source = `
+      const flood = () => { while (process.stdout.write("noise\\n".repeat(1000))); process.stdout.once("drain", flood); };
+      require("node:readline").createInterface({ input: process.stdin }).once("line", (line) => {
+        const { id } = JSON.parse(line);
+        const result = { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities: {} };
+        console.log(JSON.stringify({ jsonrpc: "2.0", id, result }));
+        flood();
+      });`;
+    const { code, stdout } = await mica(
+      "--timeout",
+      "1",
+      "--rule",
+      "stdout-pure",
+      "--",
+      process.execPath,
+      "-e",
+      source,
+    );
+    expect(code).toBe(7);
+    expect(stdout).toMatch(/Something that is no message stands on stdout[\s\S]*\(2\d{4} such lines\)/);
   });
 
   it("rules that could not run are said, and are exit code 8", async () => {

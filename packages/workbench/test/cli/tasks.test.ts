@@ -71,6 +71,13 @@ describe.each([
     expect(readFileSync(journal, "utf8")).toBe("The task was cancelled");
   });
 
+  it("is no answer under load: there it is refused", async () => {
+    const load = [built.path, "load", ...target().first, "work", "--requests", "1", "--allow-writes", "work"];
+    const { code, stdout } = await runProgram(process.execPath, [...load, ...target().last]);
+    expect(stdout).not.toContain("answered 1 of 1");
+    expect(code).not.toBe(0);
+  });
+
   it("is copied as a test that waits for the task as well", async () => {
     expect((await call(["work", "--copy", "vitest"])).stdout).toContain("tasks: true");
   });

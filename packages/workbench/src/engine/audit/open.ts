@@ -178,9 +178,11 @@ function neither(target: Target, modern: RawExchange | undefined, legacy: RawExc
     ...(modern ? [`server/discover: ${seen(modern, 200)}`] : []),
     ...(legacy ? [`initialize: ${seen(legacy, 200)}`] : []),
   ];
-  const died = [modern, legacy].some((one) => one?.ended === "closed");
+  const all = [modern, legacy].filter((one) => one !== undefined);
+  const died = all.some(({ ended }) => ended === "closed");
+  const isSilent = all.every(({ ended, texts, http }) => ended === "timeout" && texts.length === 0 && !http);
   return new McpError(
-    died ? "connection_lost" : "invalid_response",
+    died ? "connection_lost" : isSilent ? "timeout" : "invalid_response",
     `${targetName(target)} answers in no era of the protocol (${saw.join("; ")})`,
   );
 }

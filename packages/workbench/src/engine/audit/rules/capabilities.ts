@@ -4,7 +4,9 @@ import type { Audited, Members } from "../audited.js";
 import { LISTS, type ListName } from "../catalogue.js";
 import type { Found, Rule } from "../rule.js";
 import { errorOf, type RawExchange, resultOf, seen } from "../wire/raw.js";
+import { quoted } from "./observed.js";
 import { UNKNOWN } from "./provoked.js";
+import { sampledOf } from "./samples.js";
 
 export const CAPABILITIES: readonly Rule[] = [
   {
@@ -43,12 +45,45 @@ async function declaredButUnserved(audited: Audited): Promise<Found[]> {
     const page = audited.catalogue[name]?.pages[0];
     // Nothing says that a server with resources must have templates.
     if (page && name !== "resourceTemplates") check(capability, method, page.exchange);
+    if (page) found.push(...brokenList(capability, method, page.exchange));
+  }
+  for (const { what, exchange } of await sampledOf(audited)) {
+    if (!what.startsWith("tool ") || exchange.ended !== "closed" || !isSilent(exchange)) continue;
+    found.push({
+      message: `The capability tools is declared, and a call of the ${what} is not answered: ${LOST[audited.binding]}`,
+      evidence: `${quoted(exchange.sent)}\nwas answered with ${seen(exchange)}`,
+      fix: "Answer with a result with isError where the tool fails, and serve on.",
+    });
   }
   if (capabilities["completions"] !== undefined) {
     check("completions", "completion/complete", await complete(audited));
   }
   if (audited.era === "legacy") await checkLegacy(audited, check);
   return found;
+}
+
+/** What becomes of a request where nothing more can come. */
+const LOST = { stdio: "the process ends", http: "the connection is closed" } as const;
+
+/** Whether nothing came at all: what came in another form is for other rules. */
+function isSilent({ ended, texts, http }: RawExchange): boolean {
+  return ended !== undefined && texts.length === 0 && (http?.body ?? "") === "";
+}
+
+/** A list that is there, and cannot be read. */
+function brokenList(capability: string, method: string, exchange: RawExchange): Found[] {
+  const code = errorOf(exchange)?.code;
+  // Whoever lets nobody in, or not so often, has answered.
+  const isRefusal = [401, 403, 429].includes(exchange.http?.status ?? 0);
+  if (isRefusal || code === METHOD_NOT_FOUND || (code === undefined && !isSilent(exchange))) return [];
+  const instead = code === undefined ? "not answered" : `answered with error ${String(code)}`;
+  return [
+    {
+      message: `The capability ${capability} is declared, and ${method} is ${instead}`,
+      evidence: `${quoted(exchange.sent)}\nwas answered with ${seen(exchange)}`,
+      fix: `Answer ${method}, with an empty list where there is nothing.`,
+    },
+  ];
 }
 
 /** Methods of the revisions before 2026-07-28 that change nothing but what is sent to this connection. */

@@ -1,9 +1,10 @@
 /** The life of one process from its start over some requests to the end of its input, watched byte by byte. */
 import { pause } from "../../pause.js";
 import type { Audited, Request } from "../audited.js";
-import type { Exit, Line } from "../wire/child.js";
+import type { Exit } from "../wire/child.js";
 import type { Descendant } from "../wire/descendants.js";
 import { INITIALIZED, initializeRequest } from "../wire/envelope.js";
+import type { Line } from "../wire/lines.js";
 
 export interface Life {
   /** All of stdout, what has no newline included. */
@@ -45,7 +46,7 @@ async function watch(audited: Audited): Promise<Life> {
   for (const method of listsOf(audited)) await ask(audited.message(method));
   // An error belongs to what is looked at as well.
   await ask(audited.message("mica/no-such-method"));
-  const closedAt = child.stdout().length;
+  const closedAt = child.written;
   const closed = performance.now();
   child.endInput();
   const exit = await child.exited(EXIT_MS);

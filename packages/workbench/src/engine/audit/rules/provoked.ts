@@ -2,8 +2,8 @@
 import { parseUriTemplate } from "mica-mcp";
 import { isObject } from "../../json.js";
 import type { Audited, Members } from "../audited.js";
-import { LISTS, type ListName } from "../catalogue.js";
-import type { RawExchange } from "../wire/raw.js";
+import { LISTS, type Listing, type ListName } from "../catalogue.js";
+import { type RawExchange, resultOf } from "../wire/raw.js";
 import { sampleArguments, wrongArguments } from "./sample-values.js";
 import { callableTools, MOST_SAMPLES, promptArguments } from "./samples.js";
 
@@ -43,9 +43,15 @@ function provocationsOf(audited: Audited): Provocation[] {
     ...(prompts ? [provoke("unknown prompt", `prompt ${name}`, "prompts/get", { name, arguments: {} })] : []),
     ...(prompts?.entries ?? []).slice(0, MOST_SAMPLES).flatMap(promptProvocations),
     ...(Object.keys(LISTS) as ListName[])
-      .filter((list) => audited.catalogue[list] !== undefined)
+      .filter((list) => isReadable(audited.catalogue[list]))
       .map((list) => provoke("unknown cursor", LISTS[list].method, LISTS[list].method, { cursor })),
   ];
+}
+
+/** Of a list that fails without a cursor, an invalid one tells nothing. */
+function isReadable(listing: Listing | undefined): boolean {
+  const [first] = listing?.pages ?? [];
+  return first !== undefined && resultOf(first.exchange) !== undefined;
 }
 
 function provoke(kind: Provocation["kind"], what: string, method: string, params: Members): Provocation {

@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../../json.js";
 import type { Found, Rule } from "../rule.js";
-import type { Line } from "../wire/child.js";
+import type { Line } from "../wire/lines.js";
 import { lifeOf } from "./life.js";
 
 export const STDOUT: readonly Rule[] = [
@@ -88,7 +88,11 @@ function isMeantAsMessage(value: unknown): boolean {
 
 function onePerPhase(stray: readonly Line[], when: (line: Line) => string): Found[] {
   const phases = new Map<string, Line[]>();
-  for (const line of stray) phases.set(when(line), [...(phases.get(when(line)) ?? []), line]);
+  for (const line of stray) {
+    const phase = phases.get(when(line));
+    if (phase) phase.push(line);
+    else phases.set(when(line), [line]);
+  }
   return [...phases].map(([phase, lines]) => ({
     message: `Something that is no message stands on stdout ${phase}`,
     evidence:

@@ -98,7 +98,7 @@ export const SUBSCRIBING: readonly Rule[] = [
           .lines()
           .slice(before)
           .map(({ text }) => text);
-      await child.until(() => (texts().length > 0 ? true : undefined), audited.answerMs);
+      await child.until(() => (messagesIn(texts()).length > 0 ? true : undefined), audited.answerMs);
       if (messagesIn(texts()).some(isResponse)) throw new Inapplicable("its subscriptions end by themselves");
       const open = texts().length;
       child.write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: request.id } });
@@ -163,7 +163,7 @@ async function listen(audited: Audited): Promise<Listening> {
       .lines()
       .slice(before)
       .map(({ text }) => text);
-  await child.until(() => (texts().length > 0 ? true : undefined), audited.answerMs);
+  await child.until(() => (messagesIn(texts()).length > 0 ? true : undefined), audited.answerMs);
   await child.kill();
   return { request, texts: texts(), http: undefined };
 }

@@ -69,14 +69,15 @@ export const TRAFFIC: readonly Rule[] = [
       const { asked } = await lifeOf(audited);
       const all = await observed(audited);
       // Requests of the server were answered too, and it may have something to say to that.
-      const known = [...asked, ...all.flatMap(({ message }) => ("method" in message ? message["id"] : []))];
+      const own = all.flatMap(({ message }) => ("method" in message ? message["id"] : []));
+      const known = new Set<unknown>([...asked, ...own]);
       const answered = new Map<unknown, number>();
       return first(
         all.filter(({ message }) => isResponse(message) && (message["id"] ?? null) !== null),
         ({ message: { id } }) => {
           const times = (answered.get(id) ?? 0) + 1;
           answered.set(id, times);
-          if (!known.includes(id)) return "A response has an id that no request had";
+          if (!known.has(id)) return "A response has an id that no request had";
           return times > 1 && asked.includes(id as string | number)
             ? "A request is answered more than once"
             : undefined;

@@ -5,19 +5,8 @@ import { serverEnvironment } from "mica-mcp/testing";
 import type { CommandTarget } from "../../target.js";
 import type { Members } from "../audited.js";
 import { type Descendant, descendants, MARK } from "./descendants.js";
-import { isResponse, messagesIn } from "./raw.js";
-
-export interface Line {
-  /** Counted from 1. */
-  readonly number: number;
-  /** Where it begins on stdout, in bytes. */
-  readonly offset: number;
-  /** Without its newline; a carriage return before it stays. */
-  readonly bytes: Buffer;
-  readonly text: string;
-  /** False for what follows the last newline. */
-  readonly ended: boolean;
-}
+import { createLines, type Line } from "./lines.js";
+import { isResponse } from "./raw.js";
 
 export interface Exit {
   readonly code: number | null;
@@ -28,10 +17,10 @@ export interface Child {
   readonly pid: number;
   /** Undefined while it runs. */
   readonly exit: Exit | undefined;
-  /** Complete lines so far; `all` adds what has no newline yet. */
+  /** Complete lines so far, in an array that grows; `all` gives one that stays, with what has no newline yet. */
   lines(all?: boolean): readonly Line[];
-  /** Everything on stdout so far. */
-  stdout(): Buffer;
+  /** What came on stdout so far, in bytes. */
+  readonly written: number;
   stderr(): string;
   /** Bytes as they are, objects as a line. A process that has gone is no matter. */
   write(message: Members | string | Uint8Array): void;
@@ -67,8 +56,9 @@ function killRunning(): void {
   for (const pid of running) killGroup(pid);
 }
 
-/** Bytes of stdout and of stderr that are kept. */
+/** Bytes of stdout and of stderr, and lines of stdout: a process that writes more is ended, since it may never stop. */
 const MOST_BYTES = 64 << 20;
+const MOST_LINES = 20_000;
 
 /** Resolves when it runs. @throws Error of the system where it cannot be started. */
 export function startChild({ command, args, env, cwd }: CommandTarget): Child {
@@ -82,7 +72,7 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
     windowsHide: true,
   });
   const pid = child.pid ?? 0;
-  const out: Buffer[] = [];
+  const out = createLines();
   const err: Buffer[] = [];
   let bytes = 0;
   let exit: Exit | undefined;
@@ -90,13 +80,18 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
   const changed = () => {
     for (const look of [...waiting]) look();
   };
-  const keep = (chunks: Buffer[]) => (chunk: Buffer) => {
+  const keep = (take: (chunk: Buffer) => void) => (chunk: Buffer) => {
+    if (bytes > MOST_BYTES || out.ended.length > MOST_LINES) return;
     bytes += chunk.length;
-    if (bytes <= MOST_BYTES) chunks.push(chunk);
+    take(chunk);
+    if (bytes > MOST_BYTES || out.ended.length > MOST_LINES) killGroup(pid);
     changed();
   };
-  child.stdout?.on("data", keep(out));
-  child.stderr?.on("data", keep(err));
+  child.stdout?.on("data", keep(out.feed));
+  child.stderr?.on(
+    "data",
+    keep((chunk) => void err.push(chunk)),
+  );
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => {});
   child.on("error", () => {
     exit ??= { code: null, signal: null };
@@ -111,11 +106,6 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
   if (running.size === 0) process.once("exit", killRunning);
   running.add(pid);
 
-  const stdout = () => {
-    const all = Buffer.concat(out);
-    out.splice(0, out.length, all);
-    return all;
-  };
   const answered = new Set<unknown>();
 
   const self: Child = {
@@ -123,10 +113,13 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
     get exit() {
       return exit;
     },
-    stdout,
+    get written() {
+      return out.length;
+    },
     lines(all = false) {
-      const lines = linesOf(stdout());
-      return all ? lines : lines.filter(({ ended }) => ended);
+      if (!all) return out.ended;
+      const rest = out.rest();
+      return rest === undefined ? [...out.ended] : [...out.ended, rest];
     },
     stderr: () => Buffer.concat(err).toString("utf8"),
     write(message) {
@@ -153,15 +146,19 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
         waiting.add(again);
         again();
       }),
-    responses: () => messagesIn(self.lines().map(({ text }) => text)).filter(isResponse),
+    responses: () => out.ended.flatMap(({ messages }) => messages).filter(isResponse),
     async ask(request, ms) {
       self.write(request);
       let ended = false;
+      let looked = 0;
       const found = await self.until(() => {
-        const messages = messagesIn(self.lines().map(({ text }) => text));
-        for (const message of messages) refuse(message);
-        const response = messages.find((one) => isResponse(one) && one["id"] === request["id"]);
-        if (response) return { response };
+        while (looked < out.ended.length) {
+          for (const message of out.ended[looked]?.messages ?? []) {
+            refuse(message);
+            if (isResponse(message) && message["id"] === request["id"]) return { response: message };
+          }
+          looked += 1;
+        }
         if (exit === undefined) return undefined;
         // One more look, for what is still in the pipe.
         if (ended) return { response: undefined };
@@ -200,22 +197,4 @@ export function startChild({ command, args, env, cwd }: CommandTarget): Child {
     self.write({ jsonrpc: "2.0", id, ...answer });
   }
   return self;
-}
-
-function linesOf(bytes: Buffer): Line[] {
-  const lines: Line[] = [];
-  for (let offset = 0; offset < bytes.length; ) {
-    const newline = bytes.indexOf(0x0a, offset);
-    const end = newline < 0 ? bytes.length : newline;
-    const part = bytes.subarray(offset, end);
-    lines.push({
-      number: lines.length + 1,
-      offset,
-      bytes: part,
-      text: part.toString("utf8"),
-      ended: newline >= 0,
-    });
-    offset = end + 1;
-  }
-  return lines;
 }

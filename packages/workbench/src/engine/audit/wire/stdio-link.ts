@@ -2,11 +2,12 @@
 import { pause } from "../../pause.js";
 import { LEGACY_REVISION, MODERN_REVISION } from "../../request-meta.js";
 import type { CommandTarget } from "../../target.js";
-import type { Era } from "../audited.js";
+import type { Era, Members } from "../audited.js";
 import { type Child, startChild } from "./child.js";
 import { INITIALIZED, initializeRequest, requestOf } from "./envelope.js";
+import type { Line } from "./lines.js";
 import { chosenRevision, idOf, type Link, readMessage, type Sending, type Sent, textOf } from "./link.js";
-import { messagesIn, type RawExchange, responseIn } from "./raw.js";
+import { type RawExchange, responseIn } from "./raw.js";
 
 /** Milliseconds after the answer to a later request in which what was to come must have come. */
 const SETTLE_MS = 150;
@@ -30,11 +31,7 @@ export function stdioLink(target: CommandTarget, era: Era, signal: AbortSignal, 
     const sent = textOf(message);
     const before = on.lines().length;
     const id = idOf(readMessage(message));
-    const texts = () =>
-      on
-        .lines()
-        .slice(before)
-        .map(({ text }) => text);
+    const come = () => on.lines().slice(before);
     on.write(typeof message === "string" || message instanceof Uint8Array ? withNewline(message) : message);
     let ended: RawExchange["ended"];
     let sentinel: number | undefined;
@@ -44,17 +41,24 @@ export function stdioLink(target: CommandTarget, era: Era, signal: AbortSignal, 
       if (asked === undefined) ended = on.exit ? "closed" : "timeout";
       else await pause(SETTLE_MS);
     } else {
-      const come = await on.until(
-        () => responseIn(messagesIn(texts()), id) ?? (on.exit ? "closed" : undefined),
+      const found = await on.until(
+        () => responseIn(messagesOf(come()), id) ?? (on.exit ? "closed" : undefined),
         timeoutMs ?? answerMs,
       );
-      if (come === "closed") await pause(SETTLE_MS);
-      if (come === undefined) ended = "timeout";
-      else if (come === "closed") ended = "closed";
+      if (found === "closed") await pause(SETTLE_MS);
+      if (found === undefined) ended = "timeout";
+      else if (found === "closed") ended = "closed";
     }
-    const own = texts().filter((text) => !isAnswerTo(text, sentinel));
-    const messages = messagesIn(own);
-    return { sent, texts: own, messages, response: responseIn(messages, id), ended, http: undefined };
+    const own = come().filter((line) => !isAnswerTo(line, sentinel));
+    const messages = messagesOf(own);
+    return {
+      sent,
+      texts: own.map(({ text }) => text),
+      messages,
+      response: responseIn(messages, id),
+      ended,
+      http: undefined,
+    };
   }
 
   const link: Link = {
@@ -89,8 +93,12 @@ function pingOf(era: Era): string {
   return era === "modern" ? "server/discover" : "ping";
 }
 
-function isAnswerTo(text: string, id: number | undefined): boolean {
-  return id !== undefined && messagesIn([text]).some((message) => message["id"] === id);
+function isAnswerTo({ messages }: Line, id: number | undefined): boolean {
+  return id !== undefined && messages.some((message) => message["id"] === id);
+}
+
+function messagesOf(lines: readonly Line[]): Members[] {
+  return lines.flatMap(({ messages }) => messages);
 }
 
 function withNewline(message: string | Uint8Array): string | Uint8Array {

@@ -1,4 +1,4 @@
-/** Who is measured. `earlier` marks those that speak the initialize era; `full` those that a quick run leaves out. */
+/** Who is measured. `earlier` marks those that speak the initialize era, `version` the revision where it is not the last of it; `full` those that a quick run leaves out. */
 
 /** Servers over HTTP; the first is the floor. */
 export const HTTP_SERVERS = [
@@ -7,7 +7,7 @@ export const HTTP_SERVERS = [
   { name: "official 2.4, best case", file: "contenders/http-official" },
   { name: "official 2.4, as documented", file: "contenders/http-official-documented", full: true },
   { name: "sdk 1.32", file: "contenders/http-sdk1", earlier: true, full: true },
-  { name: "mcp-lite", file: "peers/http-mcp-lite", earlier: true, full: true },
+  { name: "mcp-lite", file: "peers/http-mcp-lite", earlier: true, version: "2025-06-18", full: true },
   { name: "fastmcp", file: "peers/http-fastmcp", earlier: true, full: true },
 ];
 

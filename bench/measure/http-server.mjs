@@ -24,9 +24,10 @@ export async function startAll(contenders, how = {}) {
 export const stopAll = (servers) => Promise.all(servers.map(({ child }) => stop(child)));
 
 /** One request as bytes, in the words of the era that a server speaks. */
-export function bytesFor({ port, path, earlier }, method, params, id = 1) {
+export function bytesFor({ port, path, earlier, version }, method, params, id = 1) {
   const message = earlier ? earlierRequest(id, method, params) : request(id, method, params);
-  const headers = earlier ? EARLIER_HEADERS : headersOf(message);
+  const headers = earlier ? { ...EARLIER_HEADERS } : headersOf(message);
+  if (version !== undefined) headers["mcp-protocol-version"] = version;
   return post({ port, path, headers, body: JSON.stringify(message) });
 }
 

@@ -63,6 +63,8 @@ export function createSubscriptions(
   extensions: readonly ListenPart[],
 ): Subscriptions {
   const all = new Set<Subscription>();
+  /** How often all of them have been ended. */
+  let endings = 0;
   const byUri = new Map<string, Set<Subscription>>();
   let leaveBus: (() => void) | undefined;
 
@@ -118,6 +120,7 @@ export function createSubscriptions(
         listenable(),
       );
       const tenant = tenantOf?.(exchange.auth);
+      const begun = endings;
       const parts: Listening[] = [];
       for (const extension of extensions) {
         const part = await extension(params["notifications"] as Record<string, unknown>, meta, exchange);
@@ -129,7 +132,7 @@ export function createSubscriptions(
       checkRoom();
       // Before there is a subscription: where the bus cannot be reached, none is left behind.
       leaveBus ??= bus.subscribe(deliver);
-      return new Promise((resolve) => {
+      return new Promise((resolve, reject) => {
         const end = () => {
           forgetExpiry();
           exchange.signal.removeEventListener("abort", end);
@@ -141,14 +144,22 @@ export function createSubscriptions(
         send(subscription, "notifications/subscriptions/acknowledged", { notifications: filter });
         add(subscription);
         const forgetExpiry = whenExpired(exchange.auth, end);
-        subscription.ends = parts.map((part) =>
-          part.start((method, notified) => send(subscription, method, notified)),
-        );
-        if (exchange.signal.aborted) end();
+        try {
+          for (const part of parts) {
+            subscription.ends.push(part.start((method, notified) => send(subscription, method, notified)));
+          }
+        } catch (error) {
+          reject(error);
+          end();
+          return;
+        }
+        // All may have been ended while extensions were reading.
+        if (exchange.signal.aborted || endings !== begun) end();
         else exchange.signal.addEventListener("abort", end);
       });
     },
     endAll() {
+      endings++;
       for (const subscription of [...all]) subscription.end();
     },
   };

@@ -14,6 +14,7 @@ const log = ["--database", database];
 /** Built by `mica build`. */
 const published = `${root}servers/incidents/dist/incidents-mcp.js`;
 
+/** `addon`: machine code that was compiled for the Node that runs this, and for no other. */
 const DIRECT = [
   { name: "line echo", file: "contenders/stdio-echo", required: true },
   { name: "mica, JSON Schema", file: "contenders/stdio-mica-schema", required: true },
@@ -22,8 +23,8 @@ const DIRECT = [
   { name: "mica, valibot, bundled", file: "contenders/stdio-mica-valibot", bundle: true, full: true },
   { name: "mica, zod", file: "contenders/stdio-mica-small", full: true },
   { name: "mica, zod, bundled", file: "contenders/stdio-mica-small", bundle: true, required: true },
-  { name: "incident log", file: "contenders/stdio-incidents", args: log, full: true },
-  { name: "incident log, bundled", path: published, args: log, required: true },
+  { name: "incident log", file: "contenders/stdio-incidents", args: log, addon: true, full: true },
+  { name: "incident log, bundled", path: published, args: log, addon: true, required: true },
   { name: "official 2.4, zod", file: "contenders/stdio-official" },
   { name: "official 2.4, zod, bundled", file: "contenders/stdio-official", bundle: true, full: true },
   { name: "sdk 1.32, zod", file: "contenders/stdio-sdk1", earlier: true, full: true },
@@ -45,7 +46,8 @@ export async function run({ quick, nodes }) {
   const rows = [];
   for (const { name: version, binary, isCurrent } of nodes) {
     const starting = ({ path, args = [], earlier }) => start([binary, path, ...args], earlier);
-    const samples = await takeTurns(contenders, quick ? 11 : 25, starting);
+    const able = contenders.filter(({ addon }) => isCurrent || !addon);
+    const samples = await takeTurns(able, quick ? 11 : 25, starting);
     rows.push(...rowsOf(isCurrent ? "direct" : `direct, ${version}`, samples));
   }
   if (!quick) {

@@ -17,6 +17,7 @@ export type * from "../protocol/input-requests.js";
 export type * from "../protocol/types.js";
 export { PROTOCOL_VERSION } from "../protocol/types.js";
 export type { InferInput, InferOutput, Schema, StandardSchema } from "../schema/standard.js";
+export type { InputContext } from "../server/asking-context.js";
 export type { Registration } from "../server/catalogue.js";
 export type { Completer, CompletionContext } from "../server/completion.js";
 export type { HandlerContext } from "../server/context.js";
@@ -28,7 +29,6 @@ export type {
   ServerExtension,
 } from "../server/extension.js";
 export type { OnError } from "../server/failure.js";
-export type { InputContext } from "../server/input-required.js";
 export {
   DEFAULT_CACHE_HINTS,
   DEFAULT_LIMITS,

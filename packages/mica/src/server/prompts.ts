@@ -16,10 +16,10 @@ import type { CacheHints, Icon, MetaObject } from "../protocol/types.js";
 import { advertise } from "../schema/advertise.js";
 import type { Schema } from "../schema/standard.js";
 import { createValidator, describeProblems, type Validate } from "../schema/validate.js";
+import type { InputContext } from "./asking-context.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { type Completer, checkCompleters } from "./completion.js";
 import { checkKeys } from "./definition.js";
-import type { InputContext } from "./input-required.js";
 import type { ToolArguments } from "./tools.js";
 
 /** What an author says of a prompt. */

@@ -9,10 +9,10 @@ import type {
 } from "../protocol/features.js";
 import { checkScopes } from "../protocol/scopes.js";
 import type { Annotations, CacheHints, Icon, MetaObject } from "../protocol/types.js";
+import type { InputContext } from "./asking-context.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { type Completer, checkCompleters } from "./completion.js";
 import { checkKeys } from "./definition.js";
-import type { InputContext } from "./input-required.js";
 import { checkCacheHints } from "./limits.js";
 import { renderContents } from "./resource-contents.js";
 import { parseUriTemplate, type TemplateVariables, type UriTemplate } from "./uri-template.js";

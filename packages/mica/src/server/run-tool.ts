@@ -5,8 +5,8 @@ import { isObject } from "../protocol/jsonrpc.js";
 import { readRequestMeta } from "../protocol/meta.js";
 import type { ErrorObject, MetaObject, Result } from "../protocol/types.js";
 import type { AuthInfo, ServerExchange } from "../transport.js";
+import { AskingContext } from "./asking-context.js";
 import { asProtocolError, type OnError } from "./failure.js";
-import { AskingContext } from "./input-required.js";
 import type { CallState } from "./sealed-state.js";
 import type { Tools } from "./tools.js";
 

@@ -8,6 +8,7 @@ import type { Implementation, JSONRPCRequest, Result, ServerCapabilities } from 
 import { PROTOCOL_VERSION } from "../protocol/types.js";
 import type { Schema } from "../schema/standard.js";
 import type { RequestHandler, ServerExchange } from "../transport.js";
+import type { AskingContext } from "./asking-context.js";
 import type { Background } from "./background.js";
 import type { Catalogue, Registration } from "./catalogue.js";
 import { complete } from "./completion.js";
@@ -15,7 +16,7 @@ import { RequestContext } from "./context.js";
 import { capabilitiesOf, discover } from "./discover.js";
 import { createDispatcher, type MethodHandler } from "./dispatch.js";
 import { asProtocolError, logToStderr } from "./failure.js";
-import { type AskingContext, type AskingRequest, answerOrAsk } from "./input-required.js";
+import { type AskingRequest, answerOrAsk } from "./input-required.js";
 import { installExtensions } from "./install-extensions.js";
 import { privateLists, readCacheHints, readInfo, readLimits, type ServerOptions } from "./options.js";
 import { createPrompts, type PromptDefinition, type PromptHandler } from "./prompts.js";

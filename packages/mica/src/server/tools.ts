@@ -16,11 +16,11 @@ import { type HeaderParam, headerParams, readPath } from "../schema/header-param
 import type { InferInput, InferOutput, Schema } from "../schema/standard.js";
 import { createValidator, type Validate, type Validation } from "../schema/validate.js";
 import type { MirroredHeader } from "../transport.js";
+import type { AskingContext, InputContext } from "./asking-context.js";
 import type { Background } from "./background.js";
 import { type Catalogue, createCatalogue, type Registration } from "./catalogue.js";
 import { checkKeys } from "./definition.js";
 import { concealed, type OnError } from "./failure.js";
-import type { AskingContext, InputContext } from "./input-required.js";
 import type { TaskOptions, ToolTask } from "./run-tool.js";
 import { failed, invalidArguments, render } from "./tool-results.js";
 

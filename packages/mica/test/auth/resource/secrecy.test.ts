@@ -8,7 +8,7 @@ import {
   protect,
   type TokenVerifier,
 } from "../../../src/entry/auth.js";
-import type { InputContext } from "../../../src/server/input-required.js";
+import type { InputContext } from "../../../src/server/asking-context.js";
 import { createServer } from "../../../src/server/server.js";
 import { type AuthorizationServer, authorizationServer, now, RESOURCE } from "./authorization-server.js";
 import { BINDINGS, type Sent } from "./fixture.js";

@@ -3,7 +3,8 @@
  * (or to the contender `beside`), or on what it is over that. `npm run bench -- --check` fails at two thirds of it.
  */
 const HTTP = { area: "http", case: "JSON, 16 connections" };
-const START = { area: "cold-start", case: "direct", unit: "ms to tools/list", of: "over" };
+/** What starts take over the echo goes with the speed of the machine: it is judged as where the echo takes 27 ms. */
+const START = { area: "cold-start", case: "direct", unit: "ms to tools/list", of: "over", where: 27 };
 const STDIO = { area: "stdio", unit: "messages/s", of: "ratio" };
 const CLIENT = { area: "client", unit: "calls/s", of: "ratio", min: 0.7 };
 

@@ -19,13 +19,18 @@ export function judge(targets, rows) {
   });
 }
 
-function nameOf({ area, case: name, unit, of, beside }) {
-  const what = of === "ratio" ? `${unit} as a ratio to ${beside ?? "the floor"}` : unit;
-  return `${area}, ${name}, ${of === "over" ? `${unit} over ${beside ?? "the floor"}` : what}`;
+function nameOf({ area, case: name, contender = "mica", unit, of, beside, where }) {
+  const other = beside ?? "the floor";
+  const at = where === undefined ? "" : `, where that takes ${where}`;
+  const what = { value: unit, ratio: `${unit} as a ratio to ${other}`, over: `${unit} over ${other}${at}` };
+  return `${area}, ${name}, ${contender === "mica" ? "" : `${contender}, `}${what[of]}`;
 }
 
-/** The figure that a target speaks of: the value itself, its ratio to another contender, or what it is over it. */
-function measured({ area, case: name, contender = "mica", unit, of, beside }, rows) {
+/**
+ * The figure that a target speaks of: the value itself, its ratio to another contender, or what it is over it, scaled to
+ * `where` that other one takes so much.
+ */
+function measured({ area, case: name, contender = "mica", unit, of, beside, where }, rows) {
   const find = (who) =>
     rows.find((row) => row.area === area && row.case === name && row.unit === unit && who(row));
   const own = find((row) => row.contender === contender);
@@ -35,7 +40,9 @@ function measured({ area, case: name, contender = "mica", unit, of, beside }, ro
   // The floor is the first of its case.
   const other = find((row) => beside === undefined || row.contender === beside);
   if (other === undefined) return undefined;
-  return of === "ratio" ? own.value / other.value : own.value - other.value;
+  if (of === "ratio") return own.value / other.value;
+  const over = own.value - other.value;
+  return where === undefined ? over : (over / other.value) * where;
 }
 
 export function printVerdicts(verdicts) {

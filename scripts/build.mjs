@@ -4,7 +4,7 @@
  * and indentation are left out for the same reason, names are kept. `--types=no` leaves the declarations out.
  */
 import { spawnSync } from "node:child_process";
-import { cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { chmodSync, cpSync, existsSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -119,12 +119,19 @@ export async function buildAll({ types = true } = {}) {
       });
     for (const [module, name] of Object.entries(shipped)) await ship(module, join(base, fresh, name));
     for (const command of bundles) bundleCommand(base, `${from}/${command}.ts`, `${fresh}/${command}.js`);
+    allowCommands(base, fresh);
     if (types) declare(base, fresh);
     else if (existsSync(join(base, "dist", "types")))
       cpSync(join(base, "dist", "types"), join(base, fresh, "types"), { recursive: true });
     rmSync(join(base, "dist"), { recursive: true, force: true });
     renameSync(join(base, fresh), join(base, "dist"));
   }
+}
+
+/** npm does so for what it links, once; what is built anew has to be as good. */
+function allowCommands(base, fresh) {
+  const { bin = {} } = JSON.parse(readFileSync(join(base, "package.json"), "utf8"));
+  for (const file of Object.values(bin)) chmodSync(join(base, file.replace("./dist/", `${fresh}/`)), 0o755);
 }
 
 /** "The above copyright notice and this permission notice shall be included in all copies" (MIT). */

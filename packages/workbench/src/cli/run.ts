@@ -1,7 +1,9 @@
 /** Runs one command from its words to its exit code. */
+
 import type { Agent } from "node:http";
 import type { Readable } from "node:stream";
 import type { Client } from "mica-mcp/client";
+import { targetName } from "../engine/target.js";
 import { VERSION } from "../version.js";
 import type { Answering } from "./answering.js";
 import { asksForJson, type CommandLine, readCommandLine } from "./command-line.js";
@@ -87,10 +89,9 @@ async function runVerb(line: Run, screen: Screen, streams: Streams, signal: Abor
   };
 
   const open = async (agent: Agent | undefined): Promise<OpenServer> => {
-    const [{ createAnswering }, { callOptions, openTarget }, { targetName }] = await Promise.all([
+    const [{ createAnswering }, { callOptions, openTarget }] = await Promise.all([
       import("./answering.js"),
       import("../engine/connect.js"),
-      import("../engine/target.js"),
     ]);
     answering = await createAnswering({ options, target, screen, live, streams });
     const settings = {

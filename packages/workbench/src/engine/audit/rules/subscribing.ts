@@ -90,15 +90,7 @@ export const SUBSCRIBING: readonly Rule[] = [
     era: "modern",
     async run(audited) {
       const request = listenRequest(audited);
-      const child = await audited.spawnSpoken("modern");
-      const before = child.lines().length;
-      child.write(request);
-      const texts = () =>
-        child
-          .lines()
-          .slice(before)
-          .map(({ text }) => text);
-      await child.until(() => (messagesIn(texts()).length > 0 ? true : undefined), audited.answerMs);
+      const { child, texts } = await openOnLines(audited, request);
       if (messagesIn(texts()).some(isResponse)) throw new Inapplicable("its subscriptions end by themselves");
       const open = texts().length;
       child.write({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: request.id } });
@@ -155,6 +147,13 @@ async function listen(audited: Audited): Promise<Listening> {
     const { texts, http } = await audited.raw(request, {}, { isEnough: (data) => data.length > 0 });
     return { request, texts, http };
   }
+  const { child, texts } = await openOnLines(audited, request);
+  await child.kill();
+  return { request, texts: texts(), http: undefined };
+}
+
+/** Opens a subscription in a process of its own, and waits for what comes first; `texts` are the lines since. */
+async function openOnLines(audited: Audited, request: ReturnType<typeof listenRequest>) {
   const child = await audited.spawnSpoken("modern");
   const before = child.lines().length;
   child.write(request);
@@ -164,6 +163,5 @@ async function listen(audited: Audited): Promise<Listening> {
       .slice(before)
       .map(({ text }) => text);
   await child.until(() => (messagesIn(texts()).length > 0 ? true : undefined), audited.answerMs);
-  await child.kill();
-  return { request, texts: texts(), http: undefined };
+  return { child, texts };
 }
